@@ -1,0 +1,59 @@
+# One folder, one layer, one target. A layer sees its own headers and those of the layers that it
+# USES, and no others: each layer has an include root of its own in the build tree, which holds
+# links to its folder (as <layer>/...) and to its public headers (as fanin/...). So an include that
+# the architecture does not allow does not compile.
+
+add_library(fanin_flags INTERFACE)
+target_compile_features(fanin_flags INTERFACE cxx_std_20)
+target_compile_options(fanin_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<BOOL:${FANIN_WERROR}>:-Werror>
+  # The bits of a sum must not depend on which multiply-add pairs a compiler fuses.
+  -ffp-contract=off)
+if(FANIN_SANITIZE)
+  target_compile_options(fanin_flags INTERFACE
+    -fsanitize=${FANIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(fanin_flags INTERFACE -fsanitize=${FANIN_SANITIZE})
+endif()
+
+set_property(GLOBAL PROPERTY FANIN_LAYERS "")
+
+# fanin_layer(name SOURCES a.cc... HEADERS public.h... USES layer... LIBRARIES private-library... TESTS a_test.cc...)
+function(fanin_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;HEADERS;USES;LIBRARIES;TESTS")
+  set(root ${PROJECT_BINARY_DIR}/layers/${name})
+  file(REMOVE_RECURSE ${root})
+  file(MAKE_DIRECTORY ${root}/fanin)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
+  foreach(header IN LISTS layer_HEADERS)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/fanin/${header} ${root}/fanin/${header} SYMBOLIC)
+  endforeach()
+
+  add_library(fanin_${name} OBJECT ${layer_SOURCES})
+  target_include_directories(fanin_${name} PUBLIC $<BUILD_INTERFACE:${root}>)
+  list(TRANSFORM layer_USES PREPEND fanin_)
+  target_link_libraries(fanin_${name} PUBLIC ${layer_USES} PRIVATE fanin_flags ${layer_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY FANIN_LAYERS ${name})
+  set_property(GLOBAL PROPERTY FANIN_TESTS_OF_${name} ${layer_TESTS})
+  set_property(GLOBAL PROPERTY FANIN_FOLDER_OF_${name} ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
+# Builds <layer>_test for each layer that named tests. Called when the library is there, because a
+# test links all of it; what it may include is still what its layer may.
+function(fanin_add_layer_tests)
+  get_property(layers GLOBAL PROPERTY FANIN_LAYERS)
+  foreach(name IN LISTS layers)
+    get_property(tests GLOBAL PROPERTY FANIN_TESTS_OF_${name})
+    get_property(folder GLOBAL PROPERTY FANIN_FOLDER_OF_${name})
+    if(NOT tests)
+      continue()
+    endif()
+    list(TRANSFORM tests PREPEND ${folder}/)
+    add_executable(${name}_test ${tests})
+    target_include_directories(${name}_test PRIVATE
+      $<TARGET_PROPERTY:fanin_${name},INTERFACE_INCLUDE_DIRECTORIES>)
+    target_link_libraries(${name}_test PRIVATE
+      fanin fanin_flags GTest::gmock_main fmt::fmt-header-only nlohmann_json::nlohmann_json hwy::hwy)
+    gtest_discover_tests(${name}_test PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+  endforeach()
+endfunction()

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "fanin/context.h"
+#include "fanin/indexed_slices.h"
+#include "fanin/reduce_op.h"
+#include "fanin/tensor.h"
+
+namespace fanin {
+
+struct SumOptions {
+  Accumulation accumulation = Accumulation::kWide;
+
+  /// Divide by the number of terms, before rounding. Integers give float32 (8 and 16 bit) or
+  /// float64 (32 and 64 bit), the exact quotient rounded once.
+  bool mean = false;
+
+  /// Nothing: Context::process().
+  Context* context = nullptr;
+};
+
+/// The sum of the terms, in one pass, in TensorFlow's AddN order: fold the first r = n mod 8 terms
+/// (8 for 0, 9 for 1) from left to right, then add each further group of 8, folded by itself. The
+/// bits depend on nothing else. Integers wrap.
+/// Throws InvalidArgument if there are no terms (kEmpty), or if dtypes or shapes differ
+/// (kDtypeMismatch, kShapeMismatch); the message names both.
+Tensor add_n(std::span<const Tensor> terms, const SumOptions& options = {});
+
+/// The same into `out`, which may be one of the terms or overlap them. Allocates nothing, except
+/// when `out` overlaps a term without being equal to it. A call that throws has written nothing.
+void add_n(std::span<const Tensor> terms, const TensorView& out, const SumOptions& options = {});
+
+/// Dense, sparse and missing terms. Missing ones are dropped; if all are, so is the result. Sparse
+/// terms alone give a sparse sum: values and indices one after the other, duplicates kept. With a
+/// dense one among them the sum is dense.
+/// Throws as above, and for sparse terms that do not fit together (kSparseMismatch) or an index
+/// outside of the dense shape (kIndexOutOfRange).
+std::optional<Value> add_n(std::span<const std::optional<Value>> terms,
+                           const SumOptions& options = {});
+
+}  // namespace fanin
