@@ -17,7 +17,7 @@ namespace fanin {
 struct JoinOptions {
   /// "file:PATH": a path on this host, the same for all ranks, in a folder that only the job's user
   /// may write. Empty: a group of one.
-  std::string rendezvous;
+  std::string rendezvous = {};
   int rank = 0;
   int world_size = 1;
 
@@ -39,10 +39,10 @@ struct AllReduceOptions {
 
   /// The caller's step number. Ranks compare it, so that a straggler is an error, never a wrong
   /// sum.
-  std::optional<std::int64_t> step;
+  std::optional<std::int64_t> step = std::nullopt;
 
   /// Nothing: the group's.
-  std::optional<std::chrono::duration<double>> timeout;
+  std::optional<std::chrono::duration<double>> timeout = std::nullopt;
 };
 
 class Transport;

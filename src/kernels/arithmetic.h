@@ -3,14 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/cell.h"
 #include "fanin/dtype.h"
 #include "fanin/reduce_op.h"
 
 namespace fanin {
-
-/// What a piece of memory holds on its way: what a rank gave, a sum that is not finished, or what
-/// the caller gets.
-enum class Cell : std::uint8_t { kInput, kPartial, kResult };
 
 /// The type of partial sums: wide enough that only the end rounds.
 enum class PartialType : std::uint8_t {

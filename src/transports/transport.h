@@ -27,7 +27,7 @@ enum class Sight : std::uint8_t {
 class Transport {
  public:
   /// Bytes of a call line: what a rank says about the operation that it enters.
-  static constexpr std::size_t kCallLineBytes = 64;
+  static constexpr std::size_t kCallLineBytes = 256;
 
   virtual ~Transport() = default;
 

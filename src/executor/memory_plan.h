@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "executor/layout.h"
+#include "fanin/context.h"
+#include "fanin/schedule.h"
+#include "kernels/arithmetic.h"
+#include "kernels/fold.h"
+#include "schedule/memory_program.h"
+
+namespace fanin {
+
+/// A schedule bound to data that one process sees whole: flat arrays, replayed without searching,
+/// planning or allocating. Chunks never meet, so any range of elements is independent work and the
+/// threads split the elements. The bits depend on schedule, layout and inputs alone.
+class MemoryPlan {
+ public:
+  /// Proves the schedule and what it is lowered to; throws InvalidArgument (kBadSchedule) with the
+  /// sentence of find_error() otherwise.
+  MemoryPlan(const Schedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
+             Outputs outputs, Context& context);
+
+  /// inputs[rank * tensor_count + tensor], and the outputs likewise (only those of the first rank
+  /// that wants one if they are shared). An output may be an input's memory where the dtypes are
+  /// equal. One run at a time.
+  void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
+
+ private:
+  struct BoundOperation {
+    std::uint32_t first_source, source_count;
+    std::uint32_t first_target, target_count;
+    std::uint32_t first_group, group_count;
+    bool finishes;
+  };
+  struct BoundProgram {
+    std::uint32_t first_operation, operation_count;
+  };
+  /// Neighbouring elements of one tensor that run the same program.
+  struct BoundSegment {
+    std::size_t begin;  // in the row of all elements
+    std::size_t count;
+    std::size_t tensor;
+    std::size_t offset;  // of its first element in the tensor
+    std::uint32_t program;
+  };
+  /// What one thread writes while it runs.
+  struct ThreadScratch {
+    std::vector<Operand> operands;
+    std::vector<std::byte*> targets;
+    Buffer partials;
+  };
+
+  std::uint32_t bind(const MemoryProgram& program);
+  void bind_segments(const Layout& layout, Layout::Range range, std::uint32_t program);
+  void run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
+                 std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
+  void run_operation(const BoundOperation& operation, const BoundSegment& segment,
+                     std::size_t offset, std::size_t count, ThreadScratch& scratch,
+                     std::span<const std::byte* const> inputs,
+                     std::span<std::byte* const> outputs) const;
+
+  Arithmetic arithmetic_;
+  Context& context_;
+  std::size_t element_count_;
+  std::size_t tensor_count_;
+  std::size_t bytes_moved_ = 0;
+  std::vector<Ref> refs_;
+  std::vector<std::uint8_t> group_sizes_;
+  std::vector<BoundOperation> operations_;
+  std::vector<BoundProgram> programs_;
+  std::vector<BoundSegment> segments_;
+  std::vector<ThreadScratch> scratch_;
+};
+
+}  // namespace fanin

@@ -1,0 +1,177 @@
+#include "executor/window_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/require.h"
+#include "executor/flags.h"
+
+namespace fanin {
+namespace {
+
+// What all chunks together move in one wave: large enough to hide a hand-over, small enough that
+// the slots of all levels stay in cache.
+constexpr std::size_t kWaveBytes = 256 << 10;
+constexpr std::size_t kCacheLine = 64;
+
+}  // namespace
+
+/// What one call hands down.
+struct WindowPlan::Run {
+  Transport& transport;
+  std::uint64_t wave_base;
+  std::span<const std::byte* const> inputs;
+  std::span<std::byte* const> outputs;
+  Deadline deadline;
+  std::string_view what;
+};
+
+WindowPlan::WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic& arithmetic,
+                       int rank, std::size_t window_bytes, int flag_count, Context& context)
+    : layout_(std::move(layout)), arithmetic_(arithmetic), rank_(rank) {
+  if (const auto error = find_error(schedule))
+    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
+  program_ = lower_to_window(schedule);
+  if (const auto error = find_error(program_, schedule))
+    throw InvalidArgument(ErrorKind::kBadSchedule, fmt::format("{}: {}", schedule.name, *error));
+  require(kFirstLevelFlag + program_.level_count <= flag_count, ErrorKind::kBadSchedule,
+          "{}: {} levels need {} flags, and the transport has {}", schedule.name,
+          program_.level_count, kFirstLevelFlag + program_.level_count, flag_count);
+
+  const std::size_t cell_bytes =
+      std::max({arithmetic.size_of(Cell::kInput), arithmetic.size_of(Cell::kPartial),
+                arithmetic.size_of(Cell::kResult)});
+  std::size_t most_slots = 1;
+  for (const auto& slots : program_.slots) most_slots = std::max(most_slots, slots.size());
+  most_slots *= static_cast<std::size_t>(std::max(1, program_.level_count));
+  const std::size_t line_elements = kCacheLine;  // a whole number of lines for every type
+  const std::size_t fits = window_bytes / most_slots / cell_bytes / line_elements * line_elements;
+  require(fits > 0, ErrorKind::kBadSchedule,
+          "{}: {} slots do not fit into a window of {} bytes; use fewer ranks or another algorithm",
+          schedule.name, most_slots, window_bytes);
+  const std::size_t wanted = kWaveBytes / cell_bytes /
+                             static_cast<std::size_t>(schedule.chunk_count) / line_elements *
+                             line_elements;
+  block_ = std::clamp(wanted, line_elements, fits);
+  slot_bytes_ = block_ * cell_bytes;
+  wave_count_ = (layout_.longest_chunk() + block_ - 1) / block_;
+
+  const auto scratch_count =
+      static_cast<std::size_t>(program_.scratch_counts[static_cast<std::size_t>(rank)]);
+  scratch_ =
+      context.buffers().allocate(scratch_count * block_ * arithmetic.size_of(Cell::kPartial));
+  for (const WindowLevel& level : program_.ranks[static_cast<std::size_t>(rank)]) {
+    for (const WindowLevel::Task& task : level.tasks) {
+      operands_.resize(std::max(operands_.size(), task.operation.sources.size()));
+      targets_.resize(std::max(targets_.size(), task.operation.targets.size()));
+    }
+  }
+}
+
+void WindowPlan::run(Transport& transport, std::uint64_t& wave_base,
+                     std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                     Deadline deadline, std::string_view what) {
+  Run run{transport, wave_base, inputs, outputs, deadline, what};
+  const auto level_count = static_cast<std::size_t>(program_.level_count);
+  // Iteration i runs level l of wave i - l, so that all levels are in flight.
+  for (std::size_t i = 0; wave_count_ > 0 && i < wave_count_ + level_count - 1; ++i) {
+    for (std::size_t level = i < wave_count_ ? 0 : i - wave_count_ + 1;
+         level < level_count && level <= i; ++level)
+      run_level(run, static_cast<int>(level), i - level);
+  }
+  wave_base += wave_count_;
+}
+
+void WindowPlan::wait(Run& run, int rank, int flag, std::size_t wave, int level) const {
+  const auto add_place = [&](const Error& error) {
+    return fmt::format("{} (level {} of {}, block {} of {})", error.what(), level + 1,
+                       program_.level_count, wave + 1, wave_count_);
+  };
+  try {
+    run.transport.wait(rank, flag, run.wave_base + wave + 1, run.deadline, run.what);
+  } catch (const DeadlineExceeded& error) {
+    throw DeadlineExceeded(add_place(error));
+  } catch (const PeerFailure& error) {
+    throw PeerFailure(add_place(error));
+  }
+}
+
+void WindowPlan::run_level(Run& run, int level, std::size_t wave) {
+  const WindowLevel& work =
+      program_.ranks[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(level)];
+  const auto level_count = static_cast<std::size_t>(program_.level_count);
+  // This wave's slots were last used level_count waves ago: their readers must be done with them.
+  if (level == 0 && wave >= level_count)
+    for (const int reader : program_.readers[static_cast<std::size_t>(rank_)])
+      wait(run, reader, kDoneFlag, wave - level_count, level);
+  for (const LevelOf& needed : work.waits)
+    wait(run, needed.rank, kFirstLevelFlag + needed.level, wave, level);
+  for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
+  if (work.publishes) run.transport.publish(kFirstLevelFlag + level, run.wave_base + wave + 1);
+  if (level == program_.level_count - 1) run.transport.publish(kDoneFlag, run.wave_base + wave + 1);
+}
+
+void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t wave) {
+  const Layout::Range chunk = layout_.chunk(task.chunk);
+  const std::size_t begin = std::min(chunk.begin + wave * block_, chunk.end);
+  const std::size_t end = std::min(begin + block_, chunk.end);
+  std::size_t in_block = 0;
+  layout_.for_each_segment({begin, end}, [&](const Layout::Segment& piece) {
+    run_piece(run, task.operation, wave, in_block, piece);
+    in_block += piece.count;
+  });
+}
+
+std::byte* WindowPlan::slot_address(Run& run, const Ref& slot, std::size_t wave) const {
+  const std::size_t set = wave % static_cast<std::size_t>(program_.level_count);
+  const std::size_t slot_count = program_.slots[static_cast<std::size_t>(slot.rank)].size();
+  const std::size_t index = set * slot_count + static_cast<std::size_t>(slot.index);
+  return run.transport.window(slot.rank).data() + index * slot_bytes_;
+}
+
+void WindowPlan::run_piece(Run& run, const Operation& operation, std::size_t wave,
+                           std::size_t in_block, const Layout::Segment& piece) {
+  const auto at = [&](const Ref& ref, Cell& cell) -> std::byte* {
+    switch (ref.kind) {
+      case Ref::Kind::kOutput:
+        cell = Cell::kResult;
+        return run.outputs[piece.tensor] + piece.offset * arithmetic_.size_of(cell);
+      case Ref::Kind::kScratch:
+        cell = Cell::kPartial;
+        return scratch_.bytes().data() + (static_cast<std::size_t>(ref.index) * block_ + in_block) *
+                                             arithmetic_.size_of(cell);
+      default:
+        cell =
+            program_.slots[static_cast<std::size_t>(ref.rank)][static_cast<std::size_t>(ref.index)];
+        return slot_address(run, ref, wave) + in_block * arithmetic_.size_of(cell);
+    }
+  };
+  for (std::size_t i = 0; i < operation.sources.size(); ++i) {
+    const Ref& ref = operation.sources[i];
+    Operand& operand = operands_[i];
+    operand.cell = Cell::kInput;
+    operand.data = ref.kind == Ref::Kind::kInput
+                       ? run.inputs[piece.tensor] + piece.offset * arithmetic_.size_of(Cell::kInput)
+                       : at(ref, operand.cell);
+  }
+  Cell target_cell = Cell::kResult;
+  for (std::size_t i = 0; i < operation.targets.size(); ++i)
+    targets_[i] = at(operation.targets[i], target_cell);
+
+  // An input on its way to a slot, or a result on its way to an output, is only copied.
+  const Cell source_cell = operands_.front().cell;
+  if (operation.sources.size() == 1 && source_cell == target_cell) {
+    const std::size_t bytes = piece.count * arithmetic_.size_of(target_cell);
+    for (std::size_t i = 0; i < operation.targets.size(); ++i)
+      copy({targets_[i], bytes}, {operands_.front().data, bytes}, Store::kCached);
+    return;
+  }
+  fold(arithmetic_, {.sources = std::span(operands_).first(operation.sources.size()),
+                     .group_sizes = operation.group_sizes,
+                     .targets = std::span(targets_).first(operation.targets.size()),
+                     .target_cell = target_cell,
+                     .count = piece.count,
+                     .store = Store::kCached});
+}
+
+}  // namespace fanin

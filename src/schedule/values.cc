@@ -1,0 +1,69 @@
+#include "schedule/values.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/add_n_order.h"
+
+namespace fanin {
+
+Values::Values(int rank_count)
+    : rank_count_(rank_count), sources_(static_cast<std::size_t>(rank_count)) {}
+
+ValueId Values::fold(std::span<const ValueId> sources) {
+  if (sources.size() == 1) return sources.front();
+  std::vector<ValueId> flat;
+  const std::span<const ValueId> inner = this->sources(sources.front());
+  if (inner.empty())
+    flat.push_back(sources.front());
+  else
+    flat.assign(inner.begin(), inner.end());
+  flat.insert(flat.end(), sources.begin() + 1, sources.end());
+
+  const auto [found, is_new] = ids_.try_emplace(flat, count());
+  if (is_new) sources_.push_back(std::move(flat));
+  return found->second;
+}
+
+ValueId Values::add_n(std::span<const ValueId> sources) {
+  const std::size_t lead = add_n_lead(sources.size());
+  std::vector<ValueId> terms(sources.begin(), sources.begin() + static_cast<std::ptrdiff_t>(lead));
+  for (std::size_t at = lead; at < sources.size(); at += kAddNGroup)
+    terms.push_back(fold(sources.subspan(at, kAddNGroup)));
+  return fold(terms);
+}
+
+ChunkWalk walk(const Schedule& schedule, int chunk) {
+  ChunkWalk result{Values(schedule.rank_count), {}, {}};
+  std::vector<ValueId> now(static_cast<std::size_t>(schedule.place_count()), kNoValue);
+  for (int rank = 0; rank < schedule.rank_count; ++rank)
+    if (has_input(schedule, rank)) now[static_cast<std::size_t>(rank)] = rank;
+
+  std::vector<ValueId> sources;
+  for (std::size_t round = 0; round < schedule.rounds.size(); ++round) {
+    const std::size_t first = result.steps.size();
+    for (const Step& step : schedule.rounds[round]) {
+      if (chunk < step.chunks.first || chunk >= step.chunks.last) continue;
+      sources.clear();
+      for (const int place : step.sources) sources.push_back(now[static_cast<std::size_t>(place)]);
+      const bool defined = std::ranges::find(sources, kNoValue) == sources.end();
+      result.steps.push_back(
+          {static_cast<int>(round), &step, defined ? result.values.add_n(sources) : kNoValue});
+    }
+    // All steps of a round have read what was there before it; only now do they write.
+    for (std::size_t i = first; i < result.steps.size(); ++i)
+      now[static_cast<std::size_t>(result.steps[i].step->to)] = result.steps[i].result;
+  }
+  result.at_end = std::move(now);
+  return result;
+}
+
+bool has_input(const Schedule& schedule, int rank) {
+  return schedule.goal != Goal::kBroadcast || rank == schedule.root;
+}
+
+bool wants_output(const Schedule& schedule, int rank) {
+  return schedule.goal != Goal::kReduce || rank == schedule.root;
+}
+
+}  // namespace fanin

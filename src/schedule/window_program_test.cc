@@ -1,0 +1,119 @@
+#include "schedule/window_program.h"
+
+#include <gmock/gmock.h>
+
+#include "schedule/test_schedules.h"
+
+namespace fanin {
+namespace {
+
+using testing::HasSubstr;
+using testing::Optional;
+
+TEST(LowerToWindow, IsProvedForSchedulesOfAllShapes) {
+  for (const Schedule& schedule : schedules_of_all_shapes())
+    EXPECT_EQ(find_error(lower_to_window(schedule), schedule), std::nullopt) << schedule.name;
+}
+
+TEST(LowerToWindow, GivesARingThreeLevels) {
+  // Inputs, the fold of each chunk, and the copy of its result.
+  EXPECT_EQ(lower_to_window(ring_of_3()).level_count, 3);
+}
+
+TEST(LowerToWindow, GivesAValueASlotOnlyIfAnotherRankReadsIt) {
+  const WindowProgram program = lower_to_window(tree_of_4());
+  EXPECT_EQ(program.slots[0], std::vector{Cell::kResult});
+  EXPECT_EQ(program.slots[1], std::vector{Cell::kInput});
+  // Rank 2 makes 2 + 3, which stays a partial, for rank 0.
+  EXPECT_EQ(program.slots[2], std::vector{Cell::kPartial});
+}
+
+TEST(LowerToWindow, WorksForHelpersRoundRobin) {
+  const Schedule schedule = servers_for_3();
+  EXPECT_EQ(host_of(schedule, 2), 2);
+  EXPECT_EQ(host_of(schedule, 3), 0);
+  EXPECT_EQ(host_of(schedule, 4), 1);
+}
+
+// One broken program for each sentence that the proof promises.
+
+class WindowProof : public testing::Test {
+ protected:
+  std::optional<std::string> error() const { return find_error(program, schedule); }
+
+  WindowLevel& level(std::size_t rank, std::size_t index) { return program.ranks[rank][index]; }
+
+  Schedule schedule = ring_of_3();
+  WindowProgram program = lower_to_window(schedule);
+};
+
+TEST_F(WindowProof, SeesAnInputThatIsWritten) {
+  level(0, 0).tasks[0].operation.targets = {{Ref::Kind::kInput, 0, 0}};
+  EXPECT_THAT(error(), Optional(HasSubstr("writes the input of rank 0")));
+}
+
+TEST_F(WindowProof, SeesASlotThatIsReadWithoutAWait) {
+  level(0, 1).waits.clear();
+  EXPECT_THAT(error(), Optional(HasSubstr("without waiting for level 0")));
+}
+
+TEST_F(WindowProof, SeesAReaderForWhomNobodyWaits) {
+  program.readers[1].clear();
+  EXPECT_THAT(error(), Optional(HasSubstr("does not wait for this reader")));
+}
+
+TEST_F(WindowProof, SeesASlotThatIsWrittenTwice) {
+  level(0, 0).tasks.push_back(level(0, 0).tasks[0]);
+  EXPECT_THAT(error(), Optional(HasSubstr("twice in one wave")));
+}
+
+TEST_F(WindowProof, SeesASlotOfAnotherRank) {
+  level(0, 0).tasks[0].operation.targets[0].rank = 1;
+  EXPECT_THAT(error(), Optional(HasSubstr("writes a slot of rank 1")));
+}
+
+TEST_F(WindowProof, SeesASlotThatIsNotCounted) {
+  level(0, 0).tasks[0].operation.targets[0].index = 99;
+  EXPECT_THAT(error(), Optional(HasSubstr("writes slot 99, which is not counted")));
+}
+
+TEST_F(WindowProof, SeesASlotThatHoldsSomethingElse) {
+  program.slots[0][0] = program.slots[0][0] == Cell::kInput ? Cell::kPartial : Cell::kInput;
+  EXPECT_NE(error(), std::nullopt);
+}
+
+TEST_F(WindowProof, SeesAnInputOfAnotherRank) {
+  level(0, 0).tasks[0].operation.sources[0].rank = 1;
+  EXPECT_THAT(error(), Optional(HasSubstr("reads the input of rank 1")));
+}
+
+TEST_F(WindowProof, SeesAFinishedSumThatIsAddedTo) {
+  for (WindowLevel::Task& task : level(0, 2).tasks)
+    task.operation.sources.push_back({Ref::Kind::kInput, 0, 0});
+  EXPECT_THAT(error(), Optional(HasSubstr("added to a finished sum")));
+}
+
+TEST_F(WindowProof, SeesAnOutputThatIsNeverWritten) {
+  level(2, 2).tasks.clear();
+  EXPECT_THAT(error(), Optional(HasSubstr("the output of rank 2 is never written")));
+}
+
+TEST_F(WindowProof, SeesAWaitThatCannotEnd) {
+  level(0, 1).waits.push_back({1, 1});
+  EXPECT_THAT(error(), Optional(HasSubstr("which is not earlier")));
+}
+
+TEST_F(WindowProof, SeesAWaitForSomethingThatIsNotPublished) {
+  level(1, 0).publishes = false;
+  EXPECT_THAT(error(), Optional(HasSubstr("does not publish")));
+}
+
+TEST_F(WindowProof, SeesScratchThatIsNotCounted) {
+  schedule = two_levels_of_132();
+  program = lower_to_window(schedule);
+  for (int& count : program.scratch_counts) count = 0;
+  EXPECT_THAT(error(), Optional(HasSubstr("which is not counted")));
+}
+
+}  // namespace
+}  // namespace fanin
