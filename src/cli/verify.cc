@@ -1,0 +1,131 @@
+#include <fmt/core.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "core/require.h"
+#include "fanin/algorithms.h"
+#include "fanin/error.h"
+#include "schedule/memory_program.h"
+#include "schedule/window_program.h"
+
+namespace fanin::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files;
+  int most_ranks = 33;
+  bool as_json = false;
+};
+
+/// What was proved about one algorithm or one file.
+struct Verdict {
+  std::string subject;
+  int schedule_count = 0;
+  std::size_t step_count = 0;
+  std::optional<std::string> error;
+};
+
+/// Both proofs: of the schedule, and of what it is lowered to.
+std::optional<std::string> find_any_error(const Schedule& schedule) {
+  if (auto error = find_error(schedule)) return error;
+  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
+    for (const Outputs outputs : {Outputs::kSeparate, Outputs::kShared})
+      if (auto error =
+              find_error(lower_to_memory(schedule, chunk, outputs), schedule, chunk, outputs))
+        return fmt::format("{}, lowered to memory: {}", schedule.name, *error);
+  if (auto error = find_error(lower_to_window(schedule), schedule))
+    return fmt::format("{}, lowered to windows: {}", schedule.name, *error);
+  return std::nullopt;
+}
+
+void prove(const Schedule& schedule, Verdict& verdict) {
+  ++verdict.schedule_count;
+  for (const Round& round : schedule.rounds) verdict.step_count += round.size();
+  verdict.error = find_any_error(schedule);
+}
+
+Verdict verify_algorithm(const Algorithm& algorithm, int most_ranks) {
+  Verdict verdict{.subject = std::string(algorithm.name)};
+  for (int ranks = 1; ranks <= most_ranks && !verdict.error; ++ranks) {
+    prove(algorithm.build({.worker_count = ranks}), verdict);
+    if (verdict.error) verdict.error = fmt::format("with {} ranks: {}", ranks, *verdict.error);
+  }
+  return verdict;
+}
+
+Schedule read_schedule(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  require(file.good(), ErrorKind::kBadFile, "\"{}\" cannot be read; is it a file?", path);
+  try {
+    return parse_schedule(text.str());
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(error.kind(), fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+Verdict verify_file(const std::string& path) {
+  Verdict verdict{.subject = path};
+  prove(read_schedule(path), verdict);
+  return verdict;
+}
+
+void print_for_people(const Verdict& verdict) {
+  if (verdict.error)
+    fmt::print("{}: refused: {}\n", verdict.subject, *verdict.error);
+  else
+    fmt::print("{}: proved, {} {} with {} steps, each also as lowered to memory and to windows\n",
+               verdict.subject, verdict.schedule_count,
+               verdict.schedule_count == 1 ? "schedule" : "schedules", verdict.step_count);
+}
+
+nlohmann::ordered_json to_json(const Verdict& verdict) {
+  nlohmann::ordered_json json = {{"subject", verdict.subject},
+                                 {"proved", !verdict.error},
+                                 {"schedules", verdict.schedule_count},
+                                 {"steps", verdict.step_count}};
+  if (verdict.error) json["error"] = *verdict.error;
+  return json;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, ExitCode& exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "Prove schedules right without moving a byte: all algorithms, or those in files");
+  command->add_option("files", arguments->files,
+                      "Schedules as text; without any, every algorithm is proved");
+  command->add_option("--ranks", arguments->most_ranks, "Prove algorithms for 1 to this many ranks")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
+  command->footer("Example: fanin schedule direct --workers 4 > my.schedule; fanin verify my.schedule");
+  command->callback([arguments, &exit_code] {
+    std::vector<Verdict> verdicts;
+    for (const std::string& path : arguments->files) verdicts.push_back(verify_file(path));
+    if (arguments->files.empty())
+      for (const Algorithm& algorithm : algorithms())
+        verdicts.push_back(verify_algorithm(algorithm, arguments->most_ranks));
+
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.error) exit_code = ExitCode::kFailed;
+      if (arguments->as_json)
+        json.push_back(to_json(verdict));
+      else
+        print_for_people(verdict);
+    }
+    if (arguments->as_json) fmt::print("{}\n", nlohmann::ordered_json{{"verdicts", json}}.dump());
+  });
+}
+
+}  // namespace fanin::cli
