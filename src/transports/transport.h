@@ -11,6 +11,13 @@ namespace fanin {
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
+/// The deadline `timeout` from now; one too long to be counted never comes.
+inline Deadline deadline_after(std::chrono::duration<double> timeout) {
+  constexpr std::chrono::duration<double> kForever = std::chrono::hours(24 * 365 * 100);
+  if (timeout >= kForever) return Deadline::max();
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+}
+
 /// What a rank may do with another rank's data.
 enum class Sight : std::uint8_t {
   kMemory,   // read and write its buffers
@@ -24,10 +31,20 @@ enum class Sight : std::uint8_t {
 /// Each rank owns a window of bytes, a call line and a row of flags. Its own it writes, those of
 /// others it only reads. A flag is a number that grows over the life of the group and is never set
 /// back.
+///
+/// Destroying the object means that its rank leaves: whoever waits for more than it has published
+/// gets PeerFailure.
 class Transport {
  public:
   /// Bytes of a call line: what a rank says about the operation that it enters.
   static constexpr std::size_t kCallLineBytes = 256;
+
+  /// What a flag is for. The call flag counts the operations whose call line this rank has written;
+  /// the completion flag counts barriers and finished operations; the executor has all from the
+  /// first free one on, for its levels.
+  static constexpr int kCallFlag = 0;
+  static constexpr int kCompletionFlag = 1;
+  static constexpr int kFirstFreeFlag = 2;
 
   virtual ~Transport() = default;
 
@@ -44,7 +61,7 @@ class Transport {
   /// The call line of a rank: kCallLineBytes, 64-byte aligned.
   virtual std::span<std::byte> call_line(int rank) = 0;
 
-  /// How many flags a rank has.
+  /// How many flags a rank has: at least 64.
   virtual int flag_count() const = 0;
 
   /// Sets one of this rank's flags: everything that this rank wrote before is visible to whoever

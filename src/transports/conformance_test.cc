@@ -1,0 +1,188 @@
+// One suite for all transports of one host: what transport.h promises.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <tuple>
+
+#include "transports/test_ranks.h"
+
+namespace fanin {
+namespace {
+
+using test::expect;
+using test::Kind;
+using test::meet;
+using test::outcomes;
+using test::World;
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using namespace std::chrono_literals;
+
+// What no test should need, unless it is about deadlines.
+Deadline soon() { return Clock::now() + 60s; }
+
+/// Writes a pattern of this rank and round, meets the others and checks theirs. Two halves of the
+/// window take turns, so that one meeting a round suffices.
+void exchange(Transport& mine, int rounds) {
+  const std::size_t half = mine.window(0).size() / 2;
+  const std::size_t bytes = std::min<std::size_t>(half, 1024);
+  const auto pattern = [](int rank, int round) { return (rank * 31 + round) & 0xff; };
+  for (int round = 1; round <= rounds; ++round) {
+    const std::size_t offset = round % 2 == 0 ? half : 0;
+    std::memset(mine.window(mine.rank()).data() + offset, pattern(mine.rank(), round), bytes);
+    std::memset(mine.call_line(mine.rank()).data(), pattern(mine.rank(), round / 2), 8);
+    meet(mine, static_cast<std::uint64_t>(round), soon());
+    for (int peer = 0; peer < mine.size(); ++peer) {
+      const std::byte* theirs = mine.window(peer).data() + offset;
+      const auto wanted = static_cast<std::byte>(pattern(peer, round));
+      expect(std::all_of(theirs, theirs + bytes, [&](std::byte got) { return got == wanted; }),
+             fmt::format("rank {} saw old bytes of rank {} in round {}", mine.rank(), peer, round));
+    }
+    // The call line has no second half: let all read it before it changes.
+    meet(mine, static_cast<std::uint64_t>(round), soon(), 2);
+  }
+}
+
+class Conformance : public testing::TestWithParam<std::tuple<Kind, int>> {
+ protected:
+  Kind kind() const { return std::get<0>(GetParam()); }
+  int size() const { return std::get<1>(GetParam()); }
+  bool is_alone() const { return size() == 1; }
+};
+
+TEST_P(Conformance, SaysWhoIsWho) {
+  EXPECT_THAT(
+      outcomes(
+          {kind(), size(), 100'000},
+          [&](Transport& mine) {
+            expect(mine.size() == size(), "size");
+            expect(mine.rank() >= 0 && mine.rank() < size(), "rank");
+            expect(mine.flag_count() >= 64, "flags");
+            expect(!mine.name().empty(), "name");
+            expect(mine.sight(mine.rank()) == Sight::kMemory, "sight of itself");
+            for (int rank = 0; rank < size(); ++rank) {
+              expect(mine.window(rank).size() == 100'000, "window size");
+              expect(mine.call_line(rank).size() == Transport::kCallLineBytes, "call line");
+              for (const std::byte* start : {mine.window(rank).data(), mine.call_line(rank).data()})
+                expect(reinterpret_cast<std::uintptr_t>(start) % 64 == 0, "alignment");
+            }
+            meet(mine, 1, soon());
+          }),
+      Each(IsEmpty()));
+}
+
+TEST_P(Conformance, FlagsStartAtZeroAndAreIndependent) {
+  EXPECT_THAT(outcomes({kind(), size()},
+                       [&](Transport& mine) {
+                         for (int flag = 2; flag < mine.flag_count(); ++flag)
+                           mine.publish(flag, static_cast<std::uint64_t>(flag + mine.rank()) << 32);
+                         meet(mine, 1, soon());
+                         for (int peer = 0; peer < size(); ++peer) {
+                           expect(mine.peek(peer, 0) == 0, "flag 0 was not published");
+                           for (int flag = 2; flag < mine.flag_count(); ++flag)
+                             expect(mine.peek(peer, flag) == static_cast<std::uint64_t>(flag + peer)
+                                                                 << 32,
+                                    fmt::format("flag {} of rank {}", flag, peer));
+                         }
+                         meet(mine, 2, soon());
+                       }),
+              Each(IsEmpty()));
+}
+
+TEST_P(Conformance, WhoSeesAFlagSeesWhatWasWrittenBefore) {
+  EXPECT_THAT(outcomes({kind(), size()}, [](Transport& mine) { exchange(mine, 500); }),
+              Each(IsEmpty()));
+}
+
+// With slices of a minute, a wakeup that gets lost fails the test by its time.
+TEST_P(Conformance, NobodyIsForgottenAsleep) {
+  World world{kind(), size()};
+  world.tuning = {.spins = 0, .yields = 0, .slice = 60s};
+  const Deadline start = Clock::now();
+  EXPECT_THAT(outcomes(world, [](Transport& mine) { exchange(mine, 300); }), Each(IsEmpty()));
+  EXPECT_LT(Clock::now() - start, 30s);
+}
+
+TEST_P(Conformance, ADeadlineNamesBothRanksAndTheReason) {
+  if (is_alone()) return;  // nobody to wait for
+  const auto results = outcomes({kind(), size()}, [](Transport& mine) {
+    if (mine.rank() == 1) {
+      mine.wait(0, 5, 1, soon(), "the others to be done");
+    } else if (mine.rank() == 0) {
+      const Deadline start = Clock::now();
+      const std::string error =
+          test::outcome_of([&] { mine.wait(1, 3, 7, start + 80ms, "all-reduce 3, slot 2"); });
+      const auto took = Clock::now() - start;
+      mine.publish(5, 1);
+      expect(took >= 80ms && took < 2s, "the deadline came at another time");
+      throw std::runtime_error(error);
+    }
+  });
+  EXPECT_THAT(results[0], AllOf(HasSubstr("rank 0 waited"), HasSubstr("for rank 1"),
+                                HasSubstr("deadline: all-reduce 3, slot 2")));
+  for (std::size_t rank = 1; rank < results.size(); ++rank) EXPECT_EQ(results[rank], "");
+}
+
+TEST_P(Conformance, ARankThatLeavesIsAPeerFailureButWhatItPublishedCounts) {
+  if (is_alone()) return;  // nobody to wait for
+  const auto results = outcomes({kind(), size()}, [](Transport& mine) {
+    if (mine.rank() == 1) {
+      mine.publish(2, 4);
+      return;
+    }
+    const Deadline start = Clock::now();
+    mine.wait(1, 2, 4, soon(), "what it published");
+    try {
+      mine.wait(1, 2, 5, soon(), "barrier 9");
+      expect(false, "the wait returned");
+    } catch (const PeerFailure& error) {
+      const std::string text = error.what();
+      expect(text.find(fmt::format("rank {} waited for rank 1", mine.rank())) == 0, text);
+      expect(text.find("barrier 9") != std::string::npos, text);
+    }
+    mine.wait(1, 2, 4, soon(), "what it published");
+    expect(Clock::now() - start < 10s, "it took too long");
+  });
+  EXPECT_THAT(results, Each(IsEmpty()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Conformance,
+    testing::Combine(testing::Values(Kind::kThreads, Kind::kSharedMemoryThreads, Kind::kProcesses),
+                     testing::Values(1, 2, 3, 5, 8)),
+    [](const auto& world) {
+      std::ostringstream name;
+      name << std::get<0>(world.param) << std::get<1>(world.param);
+      return name.str();
+    });
+
+TEST(BothPay, NobodyIsForgottenAsleep) {
+  // The order for machines without membarrier, which the transports do not choose here.
+  Flag ping;
+  Flag pong;
+  const Deadline start = Clock::now();
+  const auto wait = [](Flag& flag, std::uint64_t value) {
+    while (!sleep_until(flag, value, 60s, WakeOrder::kBothPay)) continue;
+  };
+  constexpr std::uint64_t kRounds = 2000;
+  std::jthread other([&] {
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      wait(ping, round);
+      publish_flag(pong, round, WakeOrder::kBothPay);
+    }
+  });
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    publish_flag(ping, round, WakeOrder::kBothPay);
+    wait(pong, round);
+  }
+  EXPECT_LT(Clock::now() - start, 30s);
+}
+
+}  // namespace
+}  // namespace fanin

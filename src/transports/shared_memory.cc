@@ -1,0 +1,83 @@
+#include "transports/shared_memory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "core/require.h"
+#include "core/system_error.h"
+#include "transports/host_transport.h"
+#include "transports/process_watch.h"
+#include "transports/rendezvous.h"
+
+namespace fanin {
+namespace {
+
+class SharedMemory final : public HostTransport {
+ public:
+  SharedMemory(HostMemory memory, int rank, WakeOrder order, WaitTuning tuning)
+      : HostTransport(std::make_shared<HostMemory>(std::move(memory)), rank, order, tuning) {
+    peers_.reserve(static_cast<std::size_t>(size()));
+    for (int peer = 0; peer < size(); ++peer)
+      peers_.emplace_back(static_cast<pid_t>(this->memory().control(peer).pid.load()));
+  }
+
+  std::string_view name() const override { return "shared-memory"; }
+  Sight sight(int peer) const override { return peer == rank() ? Sight::kMemory : Sight::kWindow; }
+
+ protected:
+  bool has_died(int peer) override { return peers_[static_cast<std::size_t>(peer)].has_ended(); }
+
+  std::string describe(int peer) const override {
+    const ProcessWatch& watch = peers_[static_cast<std::size_t>(peer)];
+    return fmt::format("rank {} (process {}{})", peer, watch.pid(),
+                       watch.is_stopped() ? ", which is stopped by a signal" : "");
+  }
+
+ private:
+  std::vector<ProcessWatch> peers_;
+};
+
+/// Memory without a name, whose size nobody can change any more.
+FileDescriptor make_memory_file(std::size_t bytes) {
+  FileDescriptor file(::memfd_create("fanin", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) throw_errno("memfd_create for {} bytes of shared memory failed", bytes);
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    throw_errno("making shared memory of {} bytes failed", bytes);
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    throw_errno("sealing shared memory failed");
+  return file;
+}
+
+Admission host(const RendezvousOptions& options, WakeOrder order) {
+  const FileDescriptor file =
+      make_memory_file(HostMemory::bytes_for(options.size, options.window_bytes));
+  HostMemory memory = HostMemory::map_file(file.get(), 0, options.size, options.window_bytes);
+  memory.construct();
+  memory.control(0).pid.store(static_cast<std::uint32_t>(::getpid()));
+  if (options.size > 1) order = host_rendezvous(options, memory, file.get(), order);
+  return {std::move(memory), order};
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
+                                              std::size_t window_bytes, Deadline deadline) {
+  return join_shared_memory(path, rank, size, window_bytes, deadline, tuning_for(size));
+}
+
+std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
+                                              std::size_t window_bytes, Deadline deadline,
+                                              WaitTuning tuning) {
+  require(rank >= 0 && rank < size, ErrorKind::kBadOption,
+          "rank {} does not exist in a group of {}; ranks count from 0", rank, size);
+  const RendezvousOptions options{path, rank, size, window_bytes, deadline};
+  const WakeOrder order = prepare_wake_order();
+  Admission admission = rank == 0 ? host(options, order) : enter_rendezvous(options, order);
+  return std::make_unique<SharedMemory>(std::move(admission.memory), rank, admission.order, tuning);
+}
+
+}  // namespace fanin
