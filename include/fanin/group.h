@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fanin/reduce_op.h"
@@ -58,6 +59,9 @@ class Group {
 
   int rank() const;
   int size() const;
+
+  /// How the ranks talk: "in-process" or "shared-memory".
+  std::string_view transport() const;
 
   /// The reduction of `input` over all ranks, the same bits on each. `out` gets it; its dtype is
   /// the input's, except for MEAN of integers (see SumOptions). `out` may be the input's memory if

@@ -33,6 +33,9 @@ ExitCode run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the thing asked for failed, 2 bad input, 3 a deadline passed or a "
       "peer died.");
   ExitCode exit_code = ExitCode::kDone;
+  fanin::cli::add_schedule(app, exit_code);
+  fanin::cli::add_verify(app, exit_code);
+  fanin::cli::add_selftest(app, exit_code);
   fanin::cli::add_version(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -27,13 +27,12 @@ std::string list_algorithms() {
 
 void add_schedule(CLI::App& app, ExitCode& /*exit_code*/) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("schedule", "Print an algorithm's schedule: who sums what, round by round");
+  CLI::App* command = app.add_subcommand(
+      "schedule", "Print an algorithm's schedule: who sums what, round by round");
   command->add_option("algorithm", arguments->algorithm, "Name of the algorithm")->required();
   command->add_option("--workers", arguments->topology.worker_count, "Number of workers")
       ->capture_default_str();
-  command
-      ->add_option("--devices", arguments->topology.devices_per_worker, "Devices of each worker")
+  command->add_option("--devices", arguments->topology.devices_per_worker, "Devices of each worker")
       ->capture_default_str();
   CLI::Option* text = command->add_flag("--text", arguments->as_text, "As text (the default)");
   command->add_flag("--json", arguments->as_json, "As one JSON object")->excludes(text);

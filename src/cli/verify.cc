@@ -108,7 +108,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code) {
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
   command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
-  command->footer("Example: fanin schedule direct --workers 4 > my.schedule; fanin verify my.schedule");
+  command->footer(
+      "Example: fanin schedule direct --workers 4 > my.schedule; fanin verify my.schedule");
   command->callback([arguments, &exit_code] {
     std::vector<Verdict> verdicts;
     for (const std::string& path : arguments->files) verdicts.push_back(verify_file(path));

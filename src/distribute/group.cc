@@ -8,7 +8,6 @@
 
 #include "core/require.h"
 #include "distribute/call_line.h"
-#include "executor/flags.h"
 #include "executor/window_plan.h"
 #include "fanin/algorithms.h"
 #include "fanin/context.h"
@@ -93,10 +92,10 @@ class Group::State {
     const std::size_t half = line.sequence % 2 * sizeof line;
     std::memcpy(transport_->call_line(transport_->rank()).data() + half, &line, sizeof line);
     sequence_ = line.sequence;
-    transport_->publish(kCallFlag, sequence_);
+    transport_->publish(Transport::kCallFlag, sequence_);
     for (int rank = 0; rank < transport_->size(); ++rank) {
       if (rank != transport_->rank())
-        transport_->wait(rank, kCallFlag, sequence_, deadline, describe(line));
+        transport_->wait(rank, Transport::kCallFlag, sequence_, deadline, describe(line));
       std::memcpy(&lines_[static_cast<std::size_t>(rank)],
                   transport_->call_line(rank).data() + half, sizeof line);
     }
@@ -164,6 +163,8 @@ Group::~Group() = default;
 int Group::rank() const { return state_->transport().rank(); }
 
 int Group::size() const { return state_->transport().size(); }
+
+std::string_view Group::transport() const { return state_->transport().name(); }
 
 void Group::all_reduce(const Tensor& input, const TensorView& out,
                        const AllReduceOptions& options) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/require.h"
-#include "executor/flags.h"
 
 namespace fanin {
 namespace {
@@ -34,9 +33,9 @@ WindowPlan::WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic
   program_ = lower_to_window(schedule);
   if (const auto error = find_error(program_, schedule))
     throw InvalidArgument(ErrorKind::kBadSchedule, fmt::format("{}: {}", schedule.name, *error));
-  require(kFirstLevelFlag + program_.level_count <= flag_count, ErrorKind::kBadSchedule,
+  require(Transport::kFirstFreeFlag + program_.level_count <= flag_count, ErrorKind::kBadSchedule,
           "{}: {} levels need {} flags, and the transport has {}", schedule.name,
-          program_.level_count, kFirstLevelFlag + program_.level_count, flag_count);
+          program_.level_count, Transport::kFirstFreeFlag + program_.level_count, flag_count);
 
   const std::size_t cell_bytes =
       std::max({arithmetic.size_of(Cell::kInput), arithmetic.size_of(Cell::kPartial),
@@ -103,12 +102,14 @@ void WindowPlan::run_level(Run& run, int level, std::size_t wave) {
   // This wave's slots were last used level_count waves ago: their readers must be done with them.
   if (level == 0 && wave >= level_count)
     for (const int reader : program_.readers[static_cast<std::size_t>(rank_)])
-      wait(run, reader, kDoneFlag, wave - level_count, level);
+      wait(run, reader, Transport::kCompletionFlag, wave - level_count, level);
   for (const LevelOf& needed : work.waits)
-    wait(run, needed.rank, kFirstLevelFlag + needed.level, wave, level);
+    wait(run, needed.rank, Transport::kFirstFreeFlag + needed.level, wave, level);
   for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
-  if (work.publishes) run.transport.publish(kFirstLevelFlag + level, run.wave_base + wave + 1);
-  if (level == program_.level_count - 1) run.transport.publish(kDoneFlag, run.wave_base + wave + 1);
+  if (work.publishes)
+    run.transport.publish(Transport::kFirstFreeFlag + level, run.wave_base + wave + 1);
+  if (level == program_.level_count - 1)
+    run.transport.publish(Transport::kCompletionFlag, run.wave_base + wave + 1);
 }
 
 void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t wave) {

@@ -40,8 +40,8 @@ class Transport {
   static constexpr std::size_t kCallLineBytes = 256;
 
   /// What a flag is for. The call flag counts the operations whose call line this rank has written;
-  /// the completion flag counts barriers and finished operations; the executor has all from the
-  /// first free one on, for its levels.
+  /// the completion flag counts the waves after which this rank reads no slot any more; from the
+  /// first free one on, each counts the waves of one level.
   static constexpr int kCallFlag = 0;
   static constexpr int kCompletionFlag = 1;
   static constexpr int kFirstFreeFlag = 2;

@@ -1,0 +1,113 @@
+#include "executor/window_plan.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "executor/test_data.h"
+#include "fanin/error.h"
+#include "schedule/test_schedules.h"
+#include "transports/in_process.h"
+
+namespace fanin {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+/// Runs `body(rank, transport)` on a thread for each rank.
+template <typename Body>
+void on_all_ranks(int rank_count, std::size_t window_bytes, Body&& body) {
+  auto transports = make_in_process(rank_count, window_bytes);
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < rank_count; ++rank)
+    threads.emplace_back([&, rank] { body(rank, *transports[static_cast<std::size_t>(rank)]); });
+}
+
+std::vector<Schedule> schedules_for_threads() {
+  return {ring_of_3(),   tree_of_4(),      servers_for_3(),
+          reduce_of_3(), broadcast_of_3(), everyone_of_20()};
+}
+
+TEST(WindowPlan, GivesTheSchedulesSumThroughWindowsOfAnySize) {
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
+  for (const Schedule& schedule : schedules_for_threads()) {
+    for (const std::size_t window_bytes : {std::size_t{1} << 16, std::size_t{1} << 20}) {
+      for (const auto& counts :
+           std::vector<std::vector<std::size_t>>{{0}, {1}, {100, 0, 3}, {30'000, 17, 5'000}}) {
+        const Layout layout(counts, schedule.chunk_count, sizeof(float));
+        std::vector<std::vector<float>> rows;
+        for (int rank = 0; rank < schedule.rank_count; ++rank)
+          rows.push_back(mixed_floats(layout.element_count(), static_cast<unsigned>(rank) + 1));
+        std::vector<std::vector<float>> results(rows.size(),
+                                                std::vector<float>(layout.element_count(), -1.0F));
+        on_all_ranks(schedule.rank_count, window_bytes, [&](int rank, Transport& transport) {
+          const auto at = static_cast<std::size_t>(rank);
+          std::vector<const std::byte*> inputs;
+          std::vector<std::byte*> outputs;
+          std::size_t start = 0;
+          for (const std::size_t count : counts) {
+            inputs.push_back(reinterpret_cast<const std::byte*>(rows[at].data() + start));
+            outputs.push_back(reinterpret_cast<std::byte*>(results[at].data() + start));
+            start += count;
+          }
+          WindowPlan plan(schedule, layout, sum, rank, window_bytes, transport.flag_count(),
+                          Context::process());
+          std::uint64_t wave_base = 0;
+          plan.run(transport, wave_base, inputs, outputs, Clock::now() + minutes(2), "test");
+          EXPECT_EQ(wave_base, plan.wave_count());
+        });
+        const auto expected =
+            evaluate(schedule, schedule.root.value_or(0), rows, [&](std::size_t i) {
+              int chunk = 0;
+              while (layout.chunk(chunk).end <= i) ++chunk;
+              return chunk;
+            });
+        for (int rank = 0; rank < schedule.rank_count; ++rank) {
+          if (!wants_output(schedule, rank)) continue;
+          ASSERT_EQ(results[static_cast<std::size_t>(rank)], expected)
+              << schedule.name << ", rank " << rank << ", " << layout.element_count();
+        }
+      }
+    }
+  }
+}
+
+TEST(WindowPlan, SaysForWhomItWaitedAndWhere) {
+  const Schedule schedule = ring_of_3();
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
+  auto transports = make_in_process(3, 1 << 16);
+  const float number = 1;
+  float result = 0;
+  const auto* input = reinterpret_cast<const std::byte*>(&number);
+  auto* output = reinterpret_cast<std::byte*>(&result);
+  WindowPlan plan(schedule, Layout({1}, 3, 4), sum, 0, 1 << 16, 64, Context::process());
+  std::uint64_t wave_base = 0;
+  try {
+    plan.run(*transports[0], wave_base, {&input, 1}, {&output, 1}, Clock::now() + milliseconds(50),
+             "the test's sum");
+    ADD_FAILURE();
+  } catch (const DeadlineExceeded& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("the test's sum"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("level 2 of 3, block 1 of 1"));
+  }
+}
+
+TEST(WindowPlan, RefusesAWindowThatIsTooSmall) {
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 20);
+  try {
+    WindowPlan(everyone_of_20(), Layout({1}, 1, 4), sum, 0, 64, 64, Context::process());
+    ADD_FAILURE();
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("do not fit into a window of 64 bytes"));
+  }
+}
+
+TEST(WindowPlan, RefusesMoreLevelsThanThereAreFlags) {
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
+  EXPECT_THROW(WindowPlan(ring_of_3(), Layout({1}, 3, 4), sum, 0, 1 << 16, 4, Context::process()),
+               InvalidArgument);
+}
+
+}  // namespace
+}  // namespace fanin
