@@ -26,6 +26,8 @@ else()
   set(pkgconfig_requires libhwy)
   set(pkgconfig_libraries -pthread)
 endif()
+set(pkgconfig_folder ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pkgconfig_to_include ${pkgconfig_folder} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fanin.pc.in fanin.pc @ONLY)
 
 install(FILES
