@@ -21,7 +21,7 @@ debian=$FANIN_BARE_SCRATCH/debian
 clone="/home/a user/fanin"
 
 # The host's own mirror, as apt knows it.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
+mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
 [[ -n $mirror ]] || fail "apt names no mirror of Debian 12; add one to its sources"
 
 echo "Making a bare Debian 12"
