@@ -37,7 +37,7 @@ check_documents() {
       { echo "$document names $path, which is not there"; failed=1; }
   done < <(find . -name '*.md' -not -path './build/*' -not -path './.venvs/*' | sort | tr '\n' '\0' |
     xargs -0 grep -oHE "$link|\`$ours/[A-Za-z0-9_./-]*\`" |
-    sed -E 's/:\]\(/:/' | tr -d '\`')
+    grep -vE ':\]\(https?$' | sed -E 's/:\]\(/:/' | tr -d '\`')
 }
 
 # Prints `file key` for each source; the key stands for the file, all headers and the settings.
