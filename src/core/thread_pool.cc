@@ -81,8 +81,7 @@ void ThreadPool::run(int part_count, Call call, void* body) {
   job_.value.store(job);
   if (sleepers_.value.load() != 0) job_.value.notify_all();
 
-  std::uint32_t mine = 0;
-  for (int index = 0; index < part_count; ++index) mine += take(index, job) ? 1U : 0U;
+  for (int index = 0; index < part_count; ++index) take(index, job);
   const std::uint32_t all = done_before + static_cast<std::uint32_t>(part_count);
   for (int i = 0; done_.value.load(std::memory_order_acquire) != all; ++i) {
     if (i < kSpins)

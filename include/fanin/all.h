@@ -1,0 +1,16 @@
+#pragma once
+
+/// Every public header. `fanin/fanin.h` is kept for a later C interface.
+
+#include "fanin/add_n.h"
+#include "fanin/buffer.h"
+#include "fanin/communication_options.h"
+#include "fanin/context.h"
+#include "fanin/device.h"
+#include "fanin/dtype.h"
+#include "fanin/error.h"
+#include "fanin/group.h"
+#include "fanin/indexed_slices.h"
+#include "fanin/reduce_op.h"
+#include "fanin/shape.h"
+#include "fanin/tensor.h"
