@@ -39,13 +39,6 @@ class Transport {
   /// Bytes of a call line: what a rank says about the operation that it enters.
   static constexpr std::size_t kCallLineBytes = 64;
 
-  /// What a flag is for. The call flag counts the operations whose call line this rank has written;
-  /// the completion flag counts barriers and finished operations; the executor has all from the
-  /// first free one on, for its levels.
-  static constexpr int kCallFlag = 0;
-  static constexpr int kCompletionFlag = 1;
-  static constexpr int kFirstFreeFlag = 2;
-
   virtual ~Transport() = default;
 
   virtual int rank() const = 0;
@@ -61,7 +54,8 @@ class Transport {
   /// The call line of a rank: kCallLineBytes, 64-byte aligned.
   virtual std::span<std::byte> call_line(int rank) = 0;
 
-  /// How many flags a rank has: at least 64.
+  /// How many flags a rank has: at least 64. Flag 0 counts the operations whose call line the rank
+  /// has written, flag 1 what it has completed; the others belong to the executor's levels.
   virtual int flag_count() const = 0;
 
   /// Sets one of this rank's flags: everything that this rank wrote before is visible to whoever
