@@ -118,9 +118,7 @@ class Group::State {
     const auto seconds = timeout.value_or(timeout_);
     require(seconds.count() > 0, ErrorKind::kBadOption, "a timeout must be above 0 s, got {} s",
             seconds.count());
-    // A year is as good as for ever, and does not overflow.
-    constexpr std::chrono::duration<double> kLongest = std::chrono::hours(24 * 365);
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(seconds, kLongest));
+    return deadline_after(seconds);
   }
 
   /// After a deadline or a death the ranks may be in different places, so nothing more is tried.

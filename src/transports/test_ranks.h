@@ -85,7 +85,7 @@ class Child {
     if (pid_ == 0) {
       const std::string outcome = outcome_of(work);
       const bool told = ::write(ends[1], outcome.data(), outcome.size()) >= 0;
-      ::_exit(told && outcome.empty() ? 0 : 1);
+      ::_exit(told ? 0 : 2);
     }
     ::close(ends[1]);
     read_end_ = FileDescriptor(ends[0]);
@@ -109,6 +109,8 @@ class Child {
       text.append(part.data(), static_cast<std::size_t>(got));
     int status = 0;
     ::waitpid(std::exchange(pid_, -1), &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+      text += fmt::format("exit code {}", WEXITSTATUS(status));
     if (WIFSIGNALED(status)) text += fmt::format("signal {}", WTERMSIG(status));
     return text;
   }
