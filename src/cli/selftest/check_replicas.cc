@@ -1,0 +1,40 @@
+#include <fmt/core.h>
+
+#include "cli/selftest/checks.h"
+#include "executor/memory_plan.h"
+#include "fanin/add_n.h"
+#include "fanin/algorithms.h"
+
+namespace fanin::cli {
+
+Tally check_replicas(int rank_count) {
+  Tally tally;
+  for (const Algorithm& algorithm : algorithms()) {
+    const Schedule schedule = algorithm.build({.devices_per_worker = rank_count});
+    const Arithmetic arithmetic =
+        make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, rank_count);
+    for (const std::size_t count : {0, 1, 1000, 300'007}) {
+      std::vector<Tensor> inputs;
+      std::vector<std::vector<float>> results(static_cast<std::size_t>(rank_count),
+                                              std::vector<float>(count));
+      std::vector<const std::byte*> from;
+      std::vector<std::byte*> to;
+      for (int rank = 0; rank < rank_count; ++rank) {
+        inputs.push_back(uneven_numbers(rank, count));
+        from.push_back(inputs.back().bytes().data());
+        to.push_back(reinterpret_cast<std::byte*>(results[static_cast<std::size_t>(rank)].data()));
+      }
+      MemoryPlan plan(schedule, Layout({count}, schedule.chunk_count, sizeof(float)), arithmetic,
+                      Outputs::kSeparate, Context::process());
+      plan.run(from, to);
+      const std::vector<float> expected = add_n(inputs).to_vector<float>();
+      for (int rank = 0; rank < rank_count; ++rank)
+        tally.count(results[static_cast<std::size_t>(rank)] == expected,
+                    fmt::format("{}: {} elements at replica {} of {}", algorithm.name, count, rank,
+                                rank_count));
+    }
+  }
+  return tally;
+}
+
+}  // namespace fanin::cli

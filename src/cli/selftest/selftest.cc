@@ -1,0 +1,91 @@
+// All-reduce on whatever group this process was launched in, checked.
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/selftest/checks.h"
+
+namespace fanin::cli {
+namespace {
+
+struct Arguments {
+  int threads = 0;
+  bool as_json = false;
+};
+
+/// Threads of this process take the part of the ranks.
+Tally check_threads(int rank_count) {
+  std::vector<Group> groups = in_process(rank_count);
+  std::vector<Tally> tallies(groups.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      threads.emplace_back([&, i] { tallies[i] = check_group(groups[i]); });
+  }
+  Tally all;
+  for (const Tally& tally : tallies) all.add(tally);
+  all.add(check_replicas(rank_count));
+  return all;
+}
+
+void report(const Tally& tally, int size, std::string_view transport, double seconds,
+            bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"ranks", size},
+                                              {"transport", transport},
+                                              {"right", tally.right},
+                                              {"wrong", tally.wrong},
+                                              {"seconds", seconds}}
+                           .dump());
+    return;
+  }
+  fmt::print("selftest: {} {}, {}: {} results right, {} wrong ({} dtypes, every op), {:.2f} s\n",
+             size, size == 1 ? "rank" : "ranks", transport, tally.right, tally.wrong.size(),
+             kDTypeCount, seconds);
+}
+
+ExitCode run(const Arguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  Tally tally;
+  int rank = 0;
+  int size = arguments.threads;
+  std::string transport = "in-process";
+  if (arguments.threads > 0) {
+    tally = check_threads(arguments.threads);
+  } else {
+    Group group = join(JoinOptions::from_environment());
+    rank = group.rank();
+    size = group.size();
+    transport = group.transport();
+    tally = check_group(group);
+  }
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (rank == 0) report(tally, size, transport, time.count(), arguments.as_json);
+  for (const std::string& what : tally.wrong)
+    fmt::print(stderr, "fanin: rank {}: wrong: {}\n", rank, what);
+  return tally.wrong.empty() ? ExitCode::kDone : ExitCode::kFailed;
+}
+
+}  // namespace
+
+void add_selftest(CLI::App& app, ExitCode& exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "selftest", "All-reduce every dtype, op and several sizes, and check the results");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "As many ranks as threads of this process, instead of a launcher's")
+      ->check(CLI::Range(1, 64));
+  command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
+  command->footer(
+      "Runs on the group that it was launched in, and alone as a group of one.\n"
+      "Example: fanin launch -n 4 -- fanin selftest");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace fanin::cli
