@@ -37,7 +37,7 @@ if ! command -v dpkg-query >/dev/null; then
   echo "This is no Debian; install what stands for: ${wanted[*]}" >&2
   exit 0
 fi
-mapfile -t absent < <(missing "${wanted[@]}")
+mapfile -t absent < <(missing "${wanted[@]}" | sort -u)
 ((${#absent[@]})) || exit 0
 
 install=(apt-get install --no-install-recommends -y "${absent[@]}")
