@@ -33,6 +33,7 @@ ExitCode run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the thing asked for failed, 2 bad input, 3 a deadline passed or a "
       "peer died.");
   ExitCode exit_code = ExitCode::kDone;
+  fanin::cli::add_launch(app, exit_code);
   fanin::cli::add_version(app, exit_code);
   try {
     app.parse(argc, argv);
