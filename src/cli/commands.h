@@ -17,6 +17,7 @@ enum class ExitCode : int {
 void add_schedule(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code);
 void add_selftest(CLI::App& app, ExitCode& exit_code);
+void add_launch(CLI::App& app, ExitCode& exit_code);
 void add_version(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace fanin::cli

@@ -36,6 +36,7 @@ ExitCode run(int argc, char** argv) {
   fanin::cli::add_schedule(app, exit_code);
   fanin::cli::add_verify(app, exit_code);
   fanin::cli::add_selftest(app, exit_code);
+  fanin::cli::add_launch(app, exit_code);
   fanin::cli::add_version(app, exit_code);
   try {
     app.parse(argc, argv);
