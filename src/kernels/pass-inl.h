@@ -29,9 +29,17 @@ using Walk = void (*)(const Pass& pass, std::size_t line_count);
 using Choose = Walk (*)(const Pass& pass);
 
 /// The elements that one turn of the loop takes: one cache line of each source. (Two lines a turn
-/// are slower where lines are dirty in another core's cache.)
+/// are slower where lines are dirty in another core's cache.) Without vectors a few elements.
 template <class Source>
-inline constexpr std::size_t kLineElements = 64 / Source::kSize;
+inline constexpr std::size_t kLineElements = HWY_TARGET == HWY_SCALAR ? 4 : 64 / Source::kSize;
+
+template <class Source, class Op, std::size_t kVectors>
+HWY_INLINE void combine_line(typename Source::V (&value)[kVectors], const std::byte* source) {
+  constexpr std::size_t kLanes = hn::MaxLanes(typename Source::D());
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kVectors; ++v)
+    value[v] = Op::combine(value[v], Source::load(source + v * kLanes * Source::kSize));
+}
 
 // Not inlined, and pointers in locals: elsewhere the compiler reloads them in the loop.
 // A count of 0 sources or targets means: read it from the pass.
@@ -64,12 +72,13 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
       else
         value[v] = Source::load(sources[0] + at * Source::kSize);
     }
-    HWY_UNROLL(9)
-    for (std::size_t s = kFirst; s < source_count; ++s) {
+    if constexpr (kSources == 0) {
+      for (std::size_t s = kFirst; s < source_count; ++s)
+        combine_line<Source, Op>(value, sources[s] + i * Source::kSize);
+    } else {
       HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        value[v] =
-            Op::combine(value[v], Source::load(sources[s] + (i + v * kLanes) * Source::kSize));
+      for (std::size_t s = kFirst; s < kSources; ++s)
+        combine_line<Source, Op>(value, sources[s] + i * Source::kSize);
     }
     if constexpr (kStart == Start::kGroup) {
       HWY_UNROLL(8)
@@ -91,20 +100,21 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
 
 template <class Source, class Target, Start kStart, std::size_t kSources, std::size_t kTargets>
 Walk sum_walk(const Pass& pass) {
+#if HWY_TARGET == HWY_SCALAR
+  // A machine without vectors gains nothing from many forms, and the build pays for them.
+  (void)pass;
+  return walk<Source, Target, Sum, kStart, 0, 0, false>;
+#else
   return pass.streams ? walk<Source, Target, Sum, kStart, kSources, kTargets, true>
                       : walk<Source, Target, Sum, kStart, kSources, kTargets, false>;
+#endif
 }
 
 template <class Source, class Target, std::size_t kSources>
 Walk sum_from_first(const Pass& pass) {
-  switch (pass.target_count) {
-    case 1:
-      return sum_walk<Source, Target, Start::kFirstSource, kSources, 1>(pass);
-    case 2:
-      return sum_walk<Source, Target, Start::kFirstSource, kSources, 2>(pass);
-    default:
-      return sum_walk<Source, Target, Start::kFirstSource, kSources, 0>(pass);
-  }
+  if (pass.target_count == 1)
+    return sum_walk<Source, Target, Start::kFirstSource, kSources, 1>(pass);
+  return sum_walk<Source, Target, Start::kFirstSource, kSources, 0>(pass);
 }
 
 /// Sums that the library makes all the time.
