@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "kernels/arithmetic.h"
 
@@ -21,11 +20,11 @@ struct Operand {
 /// One n-ary operation, element by element: the sources come in groups; each group is folded from
 /// left to right, then the groups are. All the targets get the same.
 struct Fold {
-  std::span<const Operand> sources;           // at least one
-  std::span<const std::uint8_t> group_sizes;  // their sum is sources.size(); empty: all of size 1
-  std::span<std::byte* const> targets;        // at least one; any alignment
-  Cell target_cell = Cell::kResult;           // kPartial or kResult (which finishes)
-  std::size_t count = 0;                      // elements
+  std::span<const Operand> sources = {};           // at least one
+  std::span<const std::uint8_t> group_sizes = {};  // sum to sources.size(); empty: all of size 1
+  std::span<std::byte* const> targets = {};        // at least one; any alignment
+  Cell target_cell = Cell::kResult;                // kPartial or kResult (which finishes)
+  std::size_t count = 0;                           // elements
   Store store = Store::kCached;
 };
 
