@@ -24,6 +24,7 @@ struct Fold {
   std::span<const std::uint8_t> group_sizes = {};  // sum to sources.size(); empty: all of size 1
   std::span<std::byte* const> targets = {};        // at least one; any alignment
   Cell target_cell = Cell::kResult;                // kPartial or kResult (which finishes)
+  std::size_t begin = 0;                           // the first element, of sources and targets
   std::size_t count = 0;                           // elements
   Store store = Store::kCached;
 };

@@ -83,8 +83,8 @@ class IntegerFold {
       : arithmetic_(arithmetic), fold_(fold) {}
 
   void run() {
-    for (std::size_t begin = 0; begin < fold_.count; begin += kBlock)
-      run_block(begin, std::min(kBlock, fold_.count - begin));
+    for (std::size_t done = 0; done < fold_.count; done += kBlock)
+      run_block(fold_.begin + done, std::min(kBlock, fold_.count - done));
   }
 
  private:

@@ -43,4 +43,7 @@ void run_pass_bfloat16(const Pass& pass);
 void run_pass_float32(const Pass& pass);
 void run_pass_float64(const Pass& pass);
 
+/// The vector targets that passes are compiled for, as Highway's bits.
+std::int64_t pass_targets();
+
 }  // namespace fanin

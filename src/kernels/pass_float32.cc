@@ -26,5 +26,7 @@ HWY_EXPORT(run_float32);
 
 void run_pass_float32(const Pass& pass) { HWY_DYNAMIC_DISPATCH(run_float32)(pass); }
 
+std::int64_t pass_targets() { return HWY_TARGETS; }
+
 }  // namespace fanin
 #endif

@@ -13,6 +13,7 @@ struct Digits {
   int exponent;
 };
 
+/// `dividend` is not 0.
 Digits divide(UInt128 dividend, std::uint64_t divisor) {
   int exponent = 0;
   UInt128 quotient = dividend / divisor;
@@ -39,6 +40,7 @@ Float exact_quotient(Int128 sum, std::int64_t divisor, std::int64_t exact_limit)
   // Both are exact as floating-point numbers, so that the division alone rounds.
   if (-exact_limit <= sum && sum <= exact_limit && divisor <= exact_limit) [[likely]]
     return static_cast<Float>(static_cast<std::int64_t>(sum)) / static_cast<Float>(divisor);
+  if (sum == 0) return 0;
   const UInt128 magnitude = sum < 0 ? -static_cast<UInt128>(sum) : static_cast<UInt128>(sum);
   const Digits result = divide(magnitude, static_cast<std::uint64_t>(divisor));
   const Float rounded = std::ldexp(static_cast<Float>(result.digits), result.exponent);

@@ -1,0 +1,218 @@
+// The machine's limit: sums by loops that know this machine (compiled for it) and assume what the
+// library may not: aligned buffers, whole lines, plain left folds of a known type.
+
+#include "limit.h"
+
+#include <immintrin.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "timing.h"
+
+namespace bench {
+namespace {
+
+struct Float32 {
+  static constexpr std::size_t kSize = 4;
+  static __m256 load(const std::byte* at) {
+    return _mm256_loadu_ps(reinterpret_cast<const float*>(at));
+  }
+  template <bool kStream>
+  static void store(std::byte* at, __m256 value) {
+    if constexpr (kStream)
+      _mm256_stream_ps(reinterpret_cast<float*>(at), value);
+    else
+      _mm256_storeu_ps(reinterpret_cast<float*>(at), value);
+  }
+};
+
+template <bool kStream>
+void store_half(std::byte* at, __m128i half) {
+  if constexpr (kStream)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(at), half);
+  else
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(at), half);
+}
+
+struct Float16 {
+  static constexpr std::size_t kSize = 2;
+  static __m256 load(const std::byte* at) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+  }
+  template <bool kStream>
+  static void store(std::byte* at, __m256 value) {
+    store_half<kStream>(at, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
+  }
+};
+
+/// Does not look for NaN.
+struct BFloat16 {
+  static constexpr std::size_t kSize = 2;
+  static __m256 load(const std::byte* at) {
+    const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
+  }
+  template <bool kStream>
+  static void store(std::byte* at, __m256 value) {
+    const __m256i bits = _mm256_castps_si256(value);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+    const __m256i upper = _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(upper, upper), 0xd8);
+    store_half<kStream>(at, _mm256_castsi256_si128(packed));
+  }
+};
+
+constexpr std::size_t kMostSources = 64;
+
+/// All sources at once, in registers, a line a turn.
+template <class Format, bool kStream>
+[[gnu::noinline]] void sum_lines(const Sum& sum, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kVectors = 64 / (8 * Format::kSize);
+  const std::size_t source_count = sum.sources.size();
+  std::array<const std::byte*, kMostSources> sources{};
+  std::copy(sum.sources.begin(), sum.sources.end(), sources.begin());
+  std::byte* const target = sum.target;
+  for (std::size_t i = begin; i < end; i += 64) {
+    __m256 value[kVectors];
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kVectors; ++v)
+      value[v] = Format::load(sources[0] + i + v * 8 * Format::kSize);
+    for (std::size_t s = 1; s < source_count; ++s) {
+#pragma GCC unroll 4
+      for (std::size_t v = 0; v < kVectors; ++v)
+        value[v] = _mm256_add_ps(value[v], Format::load(sources[s] + i + v * 8 * Format::kSize));
+    }
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kVectors; ++v)
+      Format::template store<kStream>(target + i + v * 8 * Format::kSize, value[v]);
+  }
+  if constexpr (kStream) _mm_sfence();
+}
+
+/// Four sources at a time into a block in the L1 cache.
+template <class Format, bool kStream>
+[[gnu::noinline]] void sum_blocks(const Sum& sum, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kBlock = 1024;
+  constexpr std::size_t kStep = 8 * Format::kSize;
+  alignas(64) float partial[kBlock];
+  const std::size_t source_count = sum.sources.size();
+  for (std::size_t block = begin; block < end; block += kBlock * Format::kSize) {
+    const std::size_t length = std::min(kBlock * Format::kSize, end - block);
+    for (std::size_t s = 0; s < source_count; s += 4) {
+      const std::byte* four[4];
+      const std::size_t here = std::min<std::size_t>(4, source_count - s);
+      for (std::size_t j = 0; j < 4; ++j) four[j] = sum.sources[s + std::min(j, here - 1)] + block;
+      const bool is_last = s + 4 >= source_count;
+      for (std::size_t i = 0; i < length; i += kStep) {
+        __m256 value = Format::load(four[0] + i);
+        if (here > 1) value = _mm256_add_ps(value, Format::load(four[1] + i));
+        if (here > 2) value = _mm256_add_ps(value, Format::load(four[2] + i));
+        if (here > 3) value = _mm256_add_ps(value, Format::load(four[3] + i));
+        float* const at = partial + i / Format::kSize;
+        if (s > 0) value = _mm256_add_ps(_mm256_load_ps(at), value);
+        if (is_last)
+          Format::template store<kStream>(sum.target + block + i, value);
+        else
+          _mm256_store_ps(at, value);
+      }
+    }
+  }
+  if constexpr (kStream) _mm_sfence();
+}
+
+using Range = void (*)(const Sum& sum, std::size_t begin, std::size_t end);
+
+template <bool kStream, bool kBlocks>
+Range range_for(Type type) {
+  switch (type) {
+    case Type::kFloat16:
+      return kBlocks ? sum_blocks<Float16, kStream> : sum_lines<Float16, kStream>;
+    case Type::kBFloat16:
+      return kBlocks ? sum_blocks<BFloat16, kStream> : sum_lines<BFloat16, kStream>;
+    default:
+      return kBlocks ? sum_blocks<Float32, kStream> : sum_lines<Float32, kStream>;
+  }
+}
+
+/// What the second thread is to do; it spins for it.
+struct Helper {
+  alignas(128) std::atomic<int> asked{0};
+  alignas(128) std::atomic<int> done{0};
+  std::atomic<bool> stop{false};
+  Range range = nullptr;
+  const Sum* sum = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::thread thread;
+
+  void work() {
+    for (int seen = 0; !stop.load(std::memory_order_relaxed);) {
+      if (asked.load(std::memory_order_acquire) == seen) {
+        _mm_pause();
+        continue;
+      }
+      range(*sum, begin, end);
+      done.store(++seen, std::memory_order_release);
+    }
+  }
+};
+
+Helper* helper = nullptr;
+
+template <bool kStream, bool kBlocks>
+void run_one(const Sum& sum) {
+  range_for<kStream, kBlocks>(sum.type)(sum, 0, sum.bytes);
+}
+
+template <bool kStream, bool kBlocks>
+void run_two(const Sum& sum) {
+  const Range range = range_for<kStream, kBlocks>(sum.type);
+  const std::size_t middle = sum.bytes / 2 / 4096 * 4096;
+  helper->range = range;
+  helper->sum = &sum;
+  helper->begin = middle;
+  helper->end = sum.bytes;
+  const int job = helper->asked.load(std::memory_order_relaxed) + 1;
+  helper->asked.store(job, std::memory_order_release);
+  range(sum, 0, middle);
+  while (helper->done.load(std::memory_order_acquire) != job) _mm_pause();
+}
+
+const std::array<Way, 8> kWays = {{{"one thread", run_one<false, false>},
+                                   {"one thread, streaming", run_one<true, false>},
+                                   {"one thread, blocks", run_one<false, true>},
+                                   {"one thread, blocks, streaming", run_one<true, true>},
+                                   {"two threads", run_two<false, false>},
+                                   {"two threads, streaming", run_two<true, false>},
+                                   {"two threads, blocks", run_two<false, true>},
+                                   {"two threads, blocks, streaming", run_two<true, true>}}};
+
+}  // namespace
+
+std::span<const Way> ways() { return kWays; }
+
+TwoThreads::TwoThreads() {
+  helper = new Helper;
+  helper->thread = std::thread([] { helper->work(); });
+}
+
+TwoThreads::~TwoThreads() {
+  helper->stop = true;
+  helper->thread.join();
+  delete helper;
+  helper = nullptr;
+}
+
+double limit_seconds(const Sum& sum, double budget_seconds) {
+  const TwoThreads second;
+  double best = 1e9;
+  for (const Way& way : ways())
+    best = std::min(best, time_call(budget_seconds / static_cast<double>(ways().size()),
+                                    [&] { way.run(sum); }));
+  return best;
+}
+
+}  // namespace bench
