@@ -31,9 +31,10 @@ constexpr std::array<DTypeEntry, kDTypeCount> kDTypes = {{{"float16", 2},
 
 const DTypeEntry& entry(DType dtype) {
   const auto number = static_cast<std::size_t>(dtype);
-  require(number < kDTypes.size(), ErrorKind::kBadOption, "{} is not the number of a dtype",
-          number);
-  return kDTypes[number];
+  if (number < kDTypes.size()) [[likely]]
+    return kDTypes[number];
+  throw InvalidArgument(ErrorKind::kBadOption,
+                        fmt::format("{} is not the number of a dtype", number));
 }
 
 }  // namespace
