@@ -29,12 +29,14 @@ struct SumOptions {
 Tensor add_n(std::span<const Tensor> terms, const SumOptions& options = {});
 
 /// The same into `out`, which may be one of the terms or overlap them. Allocates nothing, except
-/// when `out` overlaps a term without being equal to it. A call that throws has written nothing.
+/// when `out` overlaps a term without being equal to it, and the first time that a thread sums more
+/// than 64 terms. A call that throws has written nothing.
 void add_n(std::span<const Tensor> terms, const TensorView& out, const SumOptions& options = {});
 
 /// Dense, sparse and missing terms. Missing ones are dropped; if all are, so is the result. Sparse
-/// terms alone give a sparse sum: values and indices one after the other, duplicates kept. With a
-/// dense one among them the sum is dense.
+/// terms alone give a sparse sum: values and indices one after the other, duplicates kept; the mean
+/// divides the values. With a dense one among them the sum is dense: a sparse term counts as zeros
+/// to which its rows are added in order of appearance, then the order is the one above.
 /// Throws as above, and for sparse terms that do not fit together (kSparseMismatch) or an index
 /// outside of the dense shape (kIndexOutOfRange).
 std::optional<Value> add_n(std::span<const std::optional<Value>> terms,

@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace fanin {
 
-/// Memory that a pool has given out, as of now. Bytes are those asked for, not those reserved.
+/// Memory that a pool has given out, as of now. Bytes of buffers are those asked for; what is
+/// reserved for one may be an eighth more.
 struct MemoryStats {
   std::size_t now_bytes = 0;           ///< in live buffers
   std::size_t peak_bytes = 0;          ///< the most that now_bytes has been
-  std::size_t cached_bytes = 0;        ///< kept for the next buffer, in nobody's hands
+  std::size_t cached_bytes = 0;        ///< reserved for the next buffer, in nobody's hands
   std::uint64_t allocation_count = 0;  ///< how often the system was asked for memory
 };
 

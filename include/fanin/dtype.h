@@ -24,7 +24,8 @@ enum class DType : std::uint8_t {
 
 inline constexpr int kDTypeCount = 12;
 
-/// Bytes of one element.
+/// Bytes of one element. Throws InvalidArgument (kBadOption), as name() does, for a cast number
+/// that is no dtype.
 std::size_t size_of(DType dtype);
 
 /// "float32", "bfloat16", "uint8" and so on.
@@ -83,7 +84,6 @@ inline constexpr DType dtype_of<std::uint64_t> = DType::kUInt64;
 
 /// A C++ type that is the element type of some DType.
 template <typename T>
-concept Element = dtype_of<T>
-!= DType{255};
+concept Element = (dtype_of<T> != DType{255});
 
 }  // namespace fanin

@@ -27,4 +27,7 @@ std::string_view name(Accumulation accumulation);
 /// Throws InvalidArgument (kBadOption) and lists the names if it is neither.
 Accumulation parse_accumulation(std::string_view text);
 
+/// Throws InvalidArgument (kBadOption) unless it is one of the two (a cast number may not be).
+void check(Accumulation accumulation);
+
 }  // namespace fanin

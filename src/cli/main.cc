@@ -1,31 +1,17 @@
 // The tool: parses, calls the library, prints. One file for each command.
 
-#include <fmt/core.h>
-
-#include <cstdio>
 #include <exception>
+#include <span>
 
 #include "cli/commands.h"
+#include "cli/errors.h"
 #include "fanin/error.h"
 
 namespace {
 
 using fanin::cli::ExitCode;
 
-ExitCode exit_code_of(const fanin::Error& error) {
-  switch (error.code()) {
-    case fanin::ErrorCode::kInvalidArgument:
-      return ExitCode::kBadInput;
-    case fanin::ErrorCode::kDeadlineExceeded:
-    case fanin::ErrorCode::kPeerFailure:
-      return ExitCode::kDeadlineOrPeer;
-    case fanin::ErrorCode::kUnavailable:
-      return ExitCode::kFailed;
-  }
-  return ExitCode::kFailed;
-}
-
-ExitCode run(int argc, char** argv) {
+ExitCode run(int argc, char** argv, bool json) {
   CLI::App app{"Fanin aggregates gradients: sums, reductions across devices, all-reduce."};
   app.name("fanin");
   app.require_subcommand(1);
@@ -33,6 +19,8 @@ ExitCode run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the thing asked for failed, 2 bad input, 3 a deadline passed or a "
       "peer died.");
   ExitCode exit_code = ExitCode::kDone;
+  fanin::cli::add_sum(app, exit_code);
+  fanin::cli::add_conformance(app, exit_code);
   fanin::cli::add_schedule(app, exit_code);
   fanin::cli::add_verify(app, exit_code);
   fanin::cli::add_selftest(app, exit_code);
@@ -41,7 +29,7 @@ ExitCode run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ExitCode::kDone : ExitCode::kBadInput;
+    return fanin::cli::report(app, error, json);
   }
   return exit_code;
 }
@@ -49,13 +37,12 @@ ExitCode run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool json = fanin::cli::asks_for_json({argv, static_cast<std::size_t>(argc)});
   try {
-    return static_cast<int>(run(argc, argv));
+    return static_cast<int>(run(argc, argv, json));
   } catch (const fanin::Error& error) {
-    fmt::print(stderr, "fanin: {}\n", error.what());
-    return static_cast<int>(exit_code_of(error));
+    return static_cast<int>(fanin::cli::report(error, json));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "fanin: {}\n", error.what());
-    return static_cast<int>(ExitCode::kFailed);
+    return static_cast<int>(fanin::cli::report(error, json));
   }
 }

@@ -1,12 +1,22 @@
 #include <fmt/core.h>
 
+#include <memory>
+#include <nlohmann/json.hpp>
+
 #include "cli/commands.h"
 
 namespace fanin::cli {
 
 void add_version(CLI::App& app, ExitCode& /*exit_code*/) {
   CLI::App* command = app.add_subcommand("version", "Print the version");
-  command->callback([] { fmt::print("fanin {}\n", FANIN_VERSION); });
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print an object, for scripts");
+  command->callback([json] {
+    if (*json)
+      fmt::print("{}\n", nlohmann::json{{"version", FANIN_VERSION}}.dump());
+    else
+      fmt::print("fanin {}\n", FANIN_VERSION);
+  });
 }
 
 }  // namespace fanin::cli

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -71,24 +73,27 @@ void give_to_system(const Block& block) {
 class BufferPool::State {
  public:
   explicit State(std::size_t cache_limit_bytes) : cache_limit_bytes_(cache_limit_bytes) {}
-  ~State() { trim(); }
+  ~State() { give_cache_to_system(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   Block take(std::size_t bytes) {
-    const std::size_t size = class_of(bytes);
     const std::lock_guard lock(mutex_);
+    if (bytes > kMostBytes) throw_no_memory(bytes);
+    const std::size_t size = class_of(bytes);
     Block block{};
     if (auto found = free_.find(size); found != free_.end() && !found->second.empty()) {
       block = found->second.back();
       found->second.pop_back();
       stats_.cached_bytes -= size;
     } else {
-      block = take_from_system(size, static_cast<std::size_t>(stats_.allocation_count));
-      if (block.data == nullptr)
-        throw Unavailable(
-            fmt::format("no memory for a buffer of {} bytes ({} bytes are in use by this pool)",
-                        bytes, stats_.now_bytes));
+      const auto color = static_cast<std::size_t>(stats_.allocation_count);
+      block = take_from_system(size, color);
+      if (block.data == nullptr) {  // what is kept for later may be what is missing now
+        give_cache_to_system();
+        block = take_from_system(size, color);
+      }
+      if (block.data == nullptr) throw_no_memory(bytes);
       ++stats_.allocation_count;
     }
     stats_.now_bytes += bytes;
@@ -97,19 +102,7 @@ class BufferPool::State {
   }
 
   void give_back(const Block& block, std::size_t bytes) noexcept {
-    const std::size_t size = class_of(bytes);
-    const std::lock_guard lock(mutex_);
-    stats_.now_bytes -= bytes;
-    if (stats_.cached_bytes + size > cache_limit_bytes_) {
-      give_to_system(block);
-      return;
-    }
-    try {
-      free_[size].push_back(block);
-      stats_.cached_bytes += size;
-    } catch (...) {  // no room to remember it
-      give_to_system(block);
-    }
+    if (!keep(block, bytes)) give_to_system(block);  // without the lock: unmapping takes its time
   }
 
   MemoryStats stats() const {
@@ -124,6 +117,27 @@ class BufferPool::State {
 
   void trim() {
     const std::lock_guard lock(mutex_);
+    give_cache_to_system();
+  }
+
+  /// The pool is gone: from now on what comes back goes to the system.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    cache_limit_bytes_ = 0;
+    give_cache_to_system();
+  }
+
+ private:
+  // Beyond this, sizes that are rounded up would not fit a size_t.
+  static constexpr std::size_t kMostBytes = std::numeric_limits<std::size_t>::max() / 4;
+
+  [[noreturn]] void throw_no_memory(std::size_t bytes) const {
+    throw Unavailable(
+        fmt::format("no memory for a buffer of {} bytes ({} bytes are in use by this pool)", bytes,
+                    stats_.now_bytes));
+  }
+
+  void give_cache_to_system() {
     for (auto& [size, blocks] : free_) {
       for (const Block& block : blocks) give_to_system(block);
       blocks.clear();
@@ -131,8 +145,21 @@ class BufferPool::State {
     stats_.cached_bytes = 0;
   }
 
- private:
-  const std::size_t cache_limit_bytes_;
+  bool keep(const Block& block, std::size_t bytes) noexcept {
+    const std::size_t size = class_of(bytes);
+    const std::lock_guard lock(mutex_);
+    stats_.now_bytes -= bytes;
+    if (size > cache_limit_bytes_ || stats_.cached_bytes > cache_limit_bytes_ - size) return false;
+    try {
+      free_[size].push_back(block);
+    } catch (const std::bad_alloc&) {  // no room to remember it
+      return false;
+    }
+    stats_.cached_bytes += size;
+    return true;
+  }
+
+  std::size_t cache_limit_bytes_;
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<Block>> free_;
   MemoryStats stats_;
@@ -141,7 +168,7 @@ class BufferPool::State {
 BufferPool::BufferPool(std::size_t cache_limit_bytes)
     : state_(std::make_shared<State>(cache_limit_bytes)) {}
 
-BufferPool::~BufferPool() { state_->trim(); }
+BufferPool::~BufferPool() { state_->close(); }
 
 Buffer BufferPool::allocate(std::size_t bytes) {
   const Block block = state_->take(bytes);

@@ -11,9 +11,16 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kImplementations = {"AUTO", "RING", "NCCL"};
 
+void check(Implementation implementation) {
+  require(static_cast<std::size_t>(implementation) < kImplementations.size(), ErrorKind::kBadOption,
+          "implementation {} is not known; use AUTO, RING or NCCL",
+          static_cast<int>(implementation));
+}
+
 }  // namespace
 
 std::string_view name(Implementation implementation) {
+  check(implementation);
   return kImplementations[static_cast<std::size_t>(implementation)];
 }
 
@@ -31,14 +38,12 @@ void check(const CommunicationOptions& options) {
           "bytes_per_pack must be 0 (automatic) or more, got {}", options.bytes_per_pack);
   if (options.timeout_seconds) {
     const double seconds = *options.timeout_seconds;
-    require(
-        std::isfinite(seconds) && seconds > 0, ErrorKind::kBadOption,
-        "timeout_seconds must be above 0, got {}; leave it out to wait for the default deadline",
-        seconds);
+    require(std::isfinite(seconds) && seconds > 0, ErrorKind::kBadOption,
+            "timeout_seconds must be a finite number above 0, got {}; leave it out to wait for the "
+            "default deadline",
+            seconds);
   }
-  require(static_cast<std::size_t>(options.implementation) < kImplementations.size(),
-          ErrorKind::kBadOption, "implementation {} is not known; use AUTO, RING or NCCL",
-          static_cast<int>(options.implementation));
+  check(options.implementation);
 }
 
 CommunicationOptions merge(const CommunicationOptions& base,

@@ -1,7 +1,6 @@
 #include "fanin/device.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -77,8 +76,9 @@ class Parser {
   }
 
   static bool is_name(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '-';
+    return !text.empty() && std::ranges::all_of(text, [](char c) {  // in every locale the same
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '-';
     });
   }
 

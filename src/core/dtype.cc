@@ -29,7 +29,13 @@ constexpr std::array<DTypeEntry, kDTypeCount> kDTypes = {{{"float16", 2},
                                                           {"uint32", 4},
                                                           {"uint64", 8}}};
 
-const DTypeEntry& entry(DType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
+const DTypeEntry& entry(DType dtype) {
+  const auto number = static_cast<std::size_t>(dtype);
+  if (number < kDTypes.size()) [[likely]]
+    return kDTypes[number];
+  throw InvalidArgument(ErrorKind::kBadOption,
+                        fmt::format("{} is not the number of a dtype", number));
+}
 
 }  // namespace
 
@@ -78,9 +84,12 @@ Float16::operator float() const {
   if (magnitude >= 0x7c00U)  // infinity, or NaN (made quiet)
     return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13 |
                                 (magnitude > 0x7c00U ? 0x400000U : 0U));
-  // Moves the exponent from bias 15 to 127 by a multiplication, which also makes subnormals right.
-  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112F;
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(scaled));
+  if (magnitude >= 0x400U)  // normal: move the exponent from bias 15 to 127
+    return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000U));
+  // Subnormal: the same way back. No operand is a subnormal float, so that a thread which takes
+  // those for zero gets the same bits.
+  const float value = std::bit_cast<float>(0x3f000000U | magnitude) - 0.5F;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
 }
 
 BFloat16 BFloat16::from_bits(std::uint16_t bits) {

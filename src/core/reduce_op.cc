@@ -32,7 +32,14 @@ void check(ReduceOp op) {
           "{} is not a reduce op; use SUM, MEAN, MIN, MAX or PROD", static_cast<int>(op));
 }
 
+void check(Accumulation accumulation) {
+  require(static_cast<std::size_t>(accumulation) < kAccumulations.size(), ErrorKind::kBadOption,
+          "accumulation {} is not known; use wide (0) or native (1)",
+          static_cast<int>(accumulation));
+}
+
 std::string_view name(Accumulation accumulation) {
+  check(accumulation);
   return kAccumulations[static_cast<std::size_t>(accumulation)];
 }
 

@@ -17,9 +17,11 @@ Tensor::Tensor(std::shared_ptr<const std::byte> data, std::size_t byte_count, DT
       shape_(std::move(shape)),
       device_(std::move(device)) {
   const std::size_t needed = shape_.element_count() * size_of(dtype_);
-  require(byte_count_ == needed, ErrorKind::kShapeMismatch,
-          "{} bytes were given for a {} tensor of shape {}, which has {} bytes", byte_count_,
-          name(dtype_), to_string(shape_), needed);
+  if (byte_count_ == needed) return;
+  throw InvalidArgument(
+      ErrorKind::kShapeMismatch,
+      fmt::format("{} bytes were given for a {} tensor of shape {}, which has {} bytes",
+                  byte_count_, name(dtype_), to_string(shape_), needed));
 }
 
 Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Device device)
@@ -43,6 +45,11 @@ void Tensor::check_dtype(DType wanted) const {
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
+  if (shape.element_count() != element_count())
+    throw InvalidArgument(
+        ErrorKind::kShapeMismatch,
+        fmt::format("a tensor of shape {} has {} elements and cannot take shape {}, which has {}",
+                    to_string(shape_), element_count(), to_string(shape), shape.element_count()));
   return {data_, byte_count_, dtype_, std::move(shape), device_};
 }
 

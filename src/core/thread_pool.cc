@@ -1,8 +1,11 @@
 #include "core/thread_pool.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
+#include <system_error>
 
 #include "core/pause.h"
 
@@ -29,12 +32,23 @@ ThreadPool::~ThreadPool() {
   stop_.store(true);
   job_.value.fetch_add(1);
   job_.value.notify_all();
+  for (std::thread& helper : helpers_) {
+    if (helpers_process_ == ::getpid())
+      helper.join();
+    else
+      helper.detach();  // only the parent has it
+  }
 }
 
 void ThreadPool::start_helpers() {
+  helpers_process_ = ::getpid();
   helpers_.reserve(static_cast<std::size_t>(thread_count_ - 1));
-  for (int index = 1; index < thread_count_; ++index)
-    helpers_.emplace_back([this, index] { help(index); });
+  try {
+    for (int index = 1; index < thread_count_; ++index)
+      helpers_.emplace_back([this, index] { help(index); });
+  } catch (const std::system_error&) {
+    // The system has no more threads for us. Nobody waits for a helper, so fewer will do.
+  }
 }
 
 bool ThreadPool::take(int index, std::uint32_t job) {
@@ -63,9 +77,9 @@ void ThreadPool::help(int index) {
   }
 }
 
-void ThreadPool::run(int part_count, Call call, void* body) {
-  std::unique_lock lock(busy_, std::defer_lock);
-  if (part_count <= 1 || thread_count_ == 1 || !lock.try_lock()) {
+void ThreadPool::run(int part_count, Call call, const void* body) {
+  assert(part_count <= thread_count_);
+  if (part_count <= 1 || thread_count_ == 1 || busy_.exchange(true, std::memory_order_acquire)) {
     for (int index = 0; index < part_count; ++index) call(body, index);
     return;
   }
@@ -89,6 +103,7 @@ void ThreadPool::run(int part_count, Call call, void* body) {
     else
       std::this_thread::yield();
   }
+  busy_.store(false, std::memory_order_release);
 }
 
 }  // namespace fanin

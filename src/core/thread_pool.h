@@ -2,10 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 namespace fanin {
@@ -32,34 +29,35 @@ class ThreadPool {
   /// when all are done. `part` must not throw. May be called from any thread, also from within a
   /// part: if the pool is busy, the caller does all the work itself.
   template <typename Part>
-  void run(int part_count, Part&& part) {
-    auto call = [](void* body, int index) { (*static_cast<std::decay_t<Part>*>(body))(index); };
+  void run(int part_count, const Part& part) {
+    auto call = [](const void* body, int index) { (*static_cast<const Part*>(body))(index); };
     run(part_count, call, &part);
   }
 
  private:
-  using Call = void (*)(void* body, int index);
+  using Call = void (*)(const void* body, int index);
 
   struct alignas(128) Line {
     std::atomic<std::uint32_t> value{0};
   };
 
-  void run(int part_count, Call call, void* body);
+  void run(int part_count, Call call, const void* body);
   void start_helpers();
   void help(int index);
   /// Runs the part if nobody has taken it in job `job`.
   bool take(int index, std::uint32_t job);
 
   const int thread_count_;
-  std::mutex busy_;
+  std::atomic<bool> busy_{false};  // not a mutex: the thread that holds it may ask again
   Call call_ = nullptr;
-  void* body_ = nullptr;
+  const void* body_ = nullptr;
   Line job_;                 // number of the latest job: helpers wait for it to change
   Line done_;                // parts finished in all jobs so far
   Line sleepers_;            // helpers that need to be woken
   std::vector<Line> taken_;  // for each part, the latest job in which it was taken
   std::atomic<bool> stop_{false};
-  std::vector<std::jthread> helpers_;
+  std::vector<std::thread> helpers_;
+  int helpers_process_ = 0;  // threads do not follow their process into a fork
 };
 
 }  // namespace fanin
