@@ -3,6 +3,7 @@
 /// Every public header. `fanin/fanin.h` is kept for a later C interface.
 
 #include "fanin/add_n.h"
+#include "fanin/algorithms.h"
 #include "fanin/buffer.h"
 #include "fanin/communication_options.h"
 #include "fanin/context.h"
@@ -12,5 +13,6 @@
 #include "fanin/group.h"
 #include "fanin/indexed_slices.h"
 #include "fanin/reduce_op.h"
+#include "fanin/schedule.h"
 #include "fanin/shape.h"
 #include "fanin/tensor.h"
