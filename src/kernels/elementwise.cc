@@ -30,7 +30,7 @@ float cut_to_float(double value) {
 template <typename Integer>
 double cut_to_double(Integer value) {
   const bool is_negative = value < 0;
-  auto magnitude = static_cast<std::uint64_t>(value);
+  auto magnitude = static_cast<std::uint64_t>(value);  // NOLINT(bugprone-signed-char-misuse)
   if (is_negative) magnitude = 0 - magnitude;
   constexpr std::uint64_t kBeyond = (1U << 11) - 1;
   if (magnitude >> 53 != 0 && (magnitude & kBeyond) != 0)

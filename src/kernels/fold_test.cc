@@ -189,8 +189,9 @@ INSTANTIATE_TEST_SUITE_P(Fold, OnEveryTarget, testing::ValuesIn(targets_here()),
                          [](const auto& target) { return hwy::TargetName(target.param); });
 
 /// One element of a float32 fold.
-float fold_floats(ReduceOp op, std::vector<float> terms) {
+float fold_floats(ReduceOp op, const std::vector<float>& terms) {
   std::vector<Operand> sources;
+  sources.reserve(terms.size());
   for (const float& term : terms) sources.push_back({reinterpret_cast<const std::byte*>(&term)});
   float result = 0;
   std::byte* const target = reinterpret_cast<std::byte*>(&result);
