@@ -33,6 +33,7 @@ std::vector<std::unique_ptr<Transport>> make_in_process(int size, std::size_t wi
   memory->construct();
   const WakeOrder order = prepare_wake_order();
   std::vector<std::unique_ptr<Transport>> transports;
+  transports.reserve(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank)
     transports.push_back(std::make_unique<InProcess>(memory, rank, order, tuning));
   return transports;

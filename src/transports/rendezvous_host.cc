@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,7 +31,7 @@ struct Refusal {
 bool send_reply(int socket, Reply reply, std::string_view sentence = {}, int file = -1) {
   std::vector<std::byte> bytes(sizeof reply + sentence.size());
   std::memcpy(bytes.data(), &reply, sizeof reply);
-  std::memcpy(bytes.data() + sizeof reply, sentence.data(), sentence.size());
+  std::ranges::copy(std::as_bytes(std::span(sentence)), bytes.begin() + sizeof reply);
   return send_packet(socket, bytes, file);
 }
 

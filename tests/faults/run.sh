@@ -16,6 +16,7 @@ export TMPDIR=$work/tmp   # the launcher's folders are made here, so that leftov
 mkdir "$TMPDIR"
 # Each process of this run carries the mark in its environment, so that no other run's are counted.
 export FANIN_FAULTS_MARK=$work
+export FANIN_TIMEOUT_SECONDS=20   # far longer than anything should take here
 failures=0
 exec 2> >(grep -v " Killed " >&2)   # the shell tells of each one that it saw killed
 
@@ -104,7 +105,7 @@ victim=$(pid_of 1)
 started=$(date +%s%N)
 kill -9 "$victim"
 finish
-check "the launcher ends within 2 s" took_less_than 2000
+check "the launcher ends within 5 s" took_less_than 5000
 check "with the code of the killed rank" is "$code" 137
 check "and names it" says 'rank 1 of 3 failed first: signal 9'
 check "nothing is left" nothing_is_left
@@ -125,7 +126,7 @@ kill -9 "${ranks[2]}"
 wait "${ranks[0]}"; first=$?
 wait "${ranks[1]}"; second=$?
 wait "${ranks[2]}" 2>/dev/null
-check "they notice within 1 s" took_less_than 1000
+check "they notice within 2 s, long before the deadline" took_less_than 2000
 check "rank 0 ends with 3" is "$first" 3
 check "rank 1 ends with 3" is "$second" 3
 check "rank 0 names rank and process" says "rank 0 waited for rank 2 (process ${ranks[2]}), which has died"
@@ -155,7 +156,7 @@ start 3 30000
 started=$(date +%s%N)
 kill -TERM "$launcher"
 finish
-check "it ends within 2 s" took_less_than 2000
+check "it ends within 5 s" took_less_than 5000
 check "with 143" is "$code" 143
 check "nothing is left" nothing_is_left
 
@@ -165,7 +166,7 @@ victim=$(pid_of 1)
 started=$(date +%s%N)
 kill -STOP "$victim"
 finish
-check "the job ends by the deadline" took_less_than 6000
+check "the job ends by the deadline" took_less_than 8000
 check "with 3" is "$code" 3
 check "the others name it as stopped" says "rank 1 (process $victim, which is stopped by a signal), until the deadline"
 check "nothing is left" nothing_is_left
@@ -176,7 +177,7 @@ echo "a rank is missing"
 mkdir "$TMPDIR/job"
 export FANIN_RENDEZVOUS=file:$TMPDIR/job/socket
 started=$(date +%s%N)
-FANIN_RANK=1 FANIN_WORLD_SIZE=3 FANIN_TIMEOUT_SECONDS=20 "$rounds" 2>"$work/err.1" &
+FANIN_RANK=1 FANIN_WORLD_SIZE=3 "$rounds" 2>"$work/err.1" &
 other=$!
 FANIN_RANK=0 FANIN_WORLD_SIZE=3 FANIN_TIMEOUT_SECONDS=1 "$rounds" 2>"$work/err"
 code=$?
@@ -189,9 +190,9 @@ check "rank 1 ends with 3" is "$other_code" 3
 check "and names it too" grep -q 'rank 2 of 3 has not come' "$work/err.1"
 
 echo "a rank comes twice, another with a wrong size"
-FANIN_RANK=0 FANIN_WORLD_SIZE=3 FANIN_TIMEOUT_SECONDS=20 "$rounds" >"$work/out" 2>&1 &
+FANIN_RANK=0 FANIN_WORLD_SIZE=3 "$rounds" >"$work/out" 2>&1 &
 zero=$!
-FANIN_RANK=1 FANIN_WORLD_SIZE=3 FANIN_TIMEOUT_SECONDS=20 "$rounds" >"$work/out" 2>&1 &
+FANIN_RANK=1 FANIN_WORLD_SIZE=3 "$rounds" >"$work/out" 2>&1 &
 one=$!
 sleep 0.5
 FANIN_RANK=1 FANIN_WORLD_SIZE=3 "$rounds" 2>"$work/err"

@@ -38,6 +38,7 @@ void become(const std::vector<std::string>& command, const Variables& variables,
   ::dup2(errors, STDERR_FILENO);
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
