@@ -29,7 +29,7 @@ struct Verdict {
   std::string subject;
   int schedule_count = 0;
   std::size_t step_count = 0;
-  std::optional<std::string> error;
+  std::optional<std::string> error = std::nullopt;
 };
 
 /// Both proofs: of the schedule, and of what it is lowered to.
