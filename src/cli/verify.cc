@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -64,7 +65,8 @@ Schedule read_schedule(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
-  require(file.good(), ErrorKind::kBadFile, "\"{}\" cannot be read; is it a file?", path);
+  require(file.good() && !std::filesystem::is_directory(path), ErrorKind::kBadFile,
+          "\"{}\" cannot be read; is it a file?", path);
   try {
     return parse_schedule(text.str());
   } catch (const InvalidArgument& error) {

@@ -1,0 +1,54 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "run_tool.h"
+
+namespace fanin {
+namespace {
+
+using testing::HasSubstr;
+
+class Launch : public ToolTest {};
+
+TEST_F(Launch, RunsTheSelftestOnManyRanks) {
+  for (const char* ranks : {"1", "2", "3", "5", "8"}) {
+    const ToolRun result = run({"launch", "-n", ranks, "--", FANIN_TOOL, "selftest"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(std::string("selftest: ") + ranks + " rank"));
+    EXPECT_THAT(result.out, HasSubstr(" 0 wrong"));
+  }
+}
+
+TEST_F(Launch, PutsTheRankBeforeEachLine) {
+  const ToolRun result = run({"launch", "-n", "2", "--", "sh", "-c", "echo one; printf two"});
+  EXPECT_THAT(result.out, HasSubstr("[0] one\n"));
+  EXPECT_THAT(result.out, HasSubstr("[1] two\n"));
+}
+
+TEST_F(Launch, PassesOnTheExitCodeOfTheRankThatFailedFirst) {
+  const ToolRun result =
+      run({"launch", "-n", "3", "--", "sh", "-c", "[ $FANIN_RANK != 1 ] || exit 7; sleep 60"});
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_THAT(result.err, HasSubstr("rank 1"));
+}
+
+TEST_F(Launch, AnswersWrongCommandsWithASentence) {
+  expect_sentence({"launch", "-n", "2", "--", "/no/such/program"}, 2,
+                  "the program \"/no/such/program\" cannot be started: No such file or directory");
+  expect_sentence({"launch", "-n", "0", "--", "true"}, 2,
+                  "--ranks: Value 0 not in range 1 to 1024; see fanin launch --help");
+  expect_sentence({"launch", "-n", "2"}, 2, "program is required; see fanin launch --help");
+}
+
+class Selftest : public ToolTest {};
+
+TEST_F(Selftest, TakesThreadsAsRanks) {
+  const auto json = nlohmann::json::parse(run({"selftest", "--threads", "3", "--json"}).out);
+  EXPECT_EQ(json.at("ranks"), 3);
+  EXPECT_EQ(json.at("wrong").size(), 0U);
+  EXPECT_GT(json.at("right"), 900);
+}
+
+}  // namespace
+}  // namespace fanin
