@@ -102,7 +102,7 @@ TEST_P(OnEveryTarget, FoldsAnyGroups) {
     sample.source_offset = random() % 64;
     sample.store = random() % 2 == 0 ? Store::kCached : Store::kStreaming;
     sample.target_cell = random() % 3 == 0 ? Cell::kPartial : Cell::kResult;
-    sample.partial_sources = random() % 2 == 0 ? 0 : static_cast<std::uint32_t>(random());
+    sample.partial_sources = random() % 2 == 0 ? 0 : random();
     sample.seed = random();
     if (!matches_naive(sample, fold)) return;
   }
