@@ -2,9 +2,7 @@
 
 #include <vector>
 
-#include "fanin/context.h"
-#include "fanin/dtype.h"
-#include "kernels/parallel_fold.h"
+#include "fanin/add_n.h"
 #include "limit.h"
 
 namespace bench {
@@ -23,27 +21,19 @@ inline fanin::DType dtype_of(Type type) {
 /// A sum as Fanin's caller has it: made once, run often.
 class FaninSum {
  public:
-  explicit FaninSum(const Sum& sum)
-      : arithmetic_(fanin::make_arithmetic(fanin::ReduceOp::kSum, dtype_of(sum.type),
-                                           fanin::Accumulation::kWide, 1)),
-        target_(sum.target),
-        count_(sum.bytes / fanin::size_of(dtype_of(sum.type))) {
-    for (const std::byte* source : sum.sources) sources_.push_back({source});
+  explicit FaninSum(const Sum& sum) {
+    const fanin::DType dtype = dtype_of(sum.type);
+    const fanin::Shape shape{static_cast<std::int64_t>(sum.bytes / fanin::size_of(dtype))};
+    for (const std::byte* source : sum.sources)
+      terms_.push_back(fanin::Tensor::view({source, sum.bytes}, dtype, shape));
+    out_ = {{sum.target, sum.bytes}, dtype, shape};
   }
 
-  void run() {
-    fanin::parallel_fold(fanin::Context::process(), arithmetic_,
-                         {.sources = sources_,
-                          .group_sizes = fanin::add_n_groups(sources_.size()),
-                          .targets = {&target_, 1},
-                          .count = count_});
-  }
+  void run() const { fanin::add_n(terms_, out_); }
 
  private:
-  fanin::Arithmetic arithmetic_;
-  std::vector<fanin::Operand> sources_;
-  std::byte* target_;
-  std::size_t count_;
+  std::vector<fanin::Tensor> terms_;
+  fanin::TensorView out_;
 };
 
 }  // namespace bench
