@@ -14,7 +14,8 @@ namespace {
 using reference::matches_naive;
 using reference::Sample;
 
-constexpr std::size_t kLengths[] = {0, 1, 3, 15, 16, 17, 63, 64, 65, 127, 1000, 1023, 1025, 2100};
+constexpr std::size_t kLengths[] = {0,  1,   3,    15,   16,   17,   63,  64,
+                                    65, 127, 1000, 1025, 4095, 4097, 8300};
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kMin, ReduceOp::kMax,
                              ReduceOp::kProd};
 
@@ -115,7 +116,7 @@ TEST_P(OnEveryTarget, SumsInPlace) {
         Sample sample = sample_of(kind, count);
         if (sample.arithmetic.result != kind.dtype) continue;
         sample.group_sizes = add_n_sizes(count);
-        sample.count = 2500;
+        sample.count = 4500;
         sample.target_count = 2;
         sample.store = store;
         sample.source_offset = 16;
