@@ -51,14 +51,12 @@ void ThreadPool::start_helpers() {
   }
 }
 
-bool ThreadPool::take(int index, std::uint32_t job) {
+void ThreadPool::take(int index, std::uint32_t job) {
   // Parts that this job does not have are marked as taken by run().
   std::uint32_t before = job - 1;
-  if (!taken_[static_cast<std::size_t>(index)].value.compare_exchange_strong(before, job))
-    return false;
+  if (!taken_[static_cast<std::size_t>(index)].value.compare_exchange_strong(before, job)) return;
   call_(body_, index);
   done_.value.fetch_add(1, std::memory_order_release);
-  return true;
 }
 
 void ThreadPool::help(int index) {
@@ -95,8 +93,7 @@ void ThreadPool::run(int part_count, Call call, const void* body) {
   job_.value.store(job);
   if (sleepers_.value.load() != 0) job_.value.notify_all();
 
-  std::uint32_t mine = 0;
-  for (int index = 0; index < part_count; ++index) mine += take(index, job) ? 1U : 0U;
+  for (int index = 0; index < part_count; ++index) take(index, job);
   const std::uint32_t all = done_before + static_cast<std::uint32_t>(part_count);
   for (int i = 0; done_.value.load(std::memory_order_acquire) != all; ++i) {
     if (i < kSpins)
