@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <limits>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "aggregation/count_allocations.h"
@@ -42,8 +45,10 @@ template <typename T>
 void expect_same_bits(const std::vector<T>& got, const std::vector<T>& expected,
                       const std::string& what) {
   ASSERT_EQ(got.size(), expected.size()) << what;
-  for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_EQ(std::memcmp(&got[i], &expected[i], sizeof(T)), 0) << what << ", element " << i;
+  const auto got_bytes = std::as_bytes(std::span(got));
+  const auto where = std::ranges::mismatch(got_bytes, std::as_bytes(std::span(expected))).in1;
+  const auto same_bytes = static_cast<std::size_t>(where - got_bytes.begin());
+  ASSERT_EQ(same_bytes, got_bytes.size()) << what << ", element " << same_bytes / sizeof(T);
 }
 
 template <typename T>

@@ -24,6 +24,8 @@ Tensor::Tensor(std::shared_ptr<const std::byte> data, std::size_t byte_count, DT
                   byte_count_, name(dtype_), to_string(shape_), needed));
 }
 
+// By value: whoever calls it hands the buffer over.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Device device)
     : Tensor(buffer.handle(), buffer.size(), dtype, std::move(shape), std::move(device)) {}
 

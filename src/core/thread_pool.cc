@@ -51,14 +51,12 @@ void ThreadPool::start_helpers() {
   }
 }
 
-bool ThreadPool::take(int index, std::uint32_t job) {
+void ThreadPool::take(int index, std::uint32_t job) {
   // Parts that this job does not have are marked as taken by run().
   std::uint32_t before = job - 1;
-  if (!taken_[static_cast<std::size_t>(index)].value.compare_exchange_strong(before, job))
-    return false;
+  if (!taken_[static_cast<std::size_t>(index)].value.compare_exchange_strong(before, job)) return;
   call_(body_, index);
   done_.value.fetch_add(1, std::memory_order_release);
-  return true;
 }
 
 void ThreadPool::help(int index) {

@@ -45,7 +45,7 @@ class ThreadPool {
   void start_helpers();
   void help(int index);
   /// Runs the part if nobody has taken it in job `job`.
-  bool take(int index, std::uint32_t job);
+  void take(int index, std::uint32_t job);
 
   const int thread_count_;
   std::atomic<bool> busy_{false};  // not a mutex: the thread that holds it may ask again

@@ -76,6 +76,7 @@ TEST(ThreadPool, MayBeCalledFromSeveralThreadsAtOnce) {
   std::atomic<int> failures{0};
   {
     std::vector<std::jthread> callers;
+    callers.reserve(4);
     for (int i = 0; i < 4; ++i)
       callers.emplace_back([&] {
         for (int job = 0; job < 2000; ++job)

@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -111,7 +112,7 @@ TEST_F(Conformance, NamesFileAndLineOfWhatIsNoCase) {
         add("int8", "128", "2", value("int8", "3")), add("int8", "1.5", "2", value("int8", "3")),
         add("uint64", "18446744073709551616", "2", value("uint64", "3")),
         add("float32", "\"one\"", "2.0", value("float32", "3.0"))}) {
-    const ToolRun result = run_lines(good + "\n" + bad + "\n" + good);
+    const ToolRun result = run_lines(fmt::format("{}\n{}\n{}", good, bad, good));
     EXPECT_EQ(result.exit_code, 2) << bad;
     EXPECT_THAT(result.err, testing::StartsWith("fanin: cases.jsonl:3: not a case: ")) << bad;
     EXPECT_EQ(result.out, "");

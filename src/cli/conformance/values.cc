@@ -18,36 +18,17 @@ using nlohmann::json;
   throw InvalidArgument(ErrorKind::kBadFile, what);
 }
 
+template <typename... Ts, typename Use>
+void with_one_of(DType dtype, const Use& use) {
+  const bool found = (... || (dtype == dtype_of<Ts> && (use(Ts()), true)));
+  if (!found) throw_malformed("a dtype is missing from a list");
+}
+
 /// Calls `use` with a value of the element type.
 template <typename Use>
-auto with_element_type(DType dtype, const Use& use) {
-  switch (dtype) {
-    case DType::kFloat16:
-      return use(Float16());
-    case DType::kBFloat16:
-      return use(BFloat16());
-    case DType::kFloat32:
-      return use(float());
-    case DType::kFloat64:
-      return use(double());
-    case DType::kInt8:
-      return use(std::int8_t());
-    case DType::kInt16:
-      return use(std::int16_t());
-    case DType::kInt32:
-      return use(std::int32_t());
-    case DType::kInt64:
-      return use(std::int64_t());
-    case DType::kUInt8:
-      return use(std::uint8_t());
-    case DType::kUInt16:
-      return use(std::uint16_t());
-    case DType::kUInt32:
-      return use(std::uint32_t());
-    case DType::kUInt64:
-      return use(std::uint64_t());
-  }
-  throw_malformed("a dtype is missing from a list");
+void with_element_type(DType dtype, const Use& use) {
+  with_one_of<Float16, BFloat16, float, double, std::int8_t, std::int16_t, std::int32_t,
+              std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(dtype, use);
 }
 
 template <typename T>
@@ -136,8 +117,11 @@ Tensor make_tensor(const json& tensor) {
   } catch (const InvalidArgument& error) {
     throw_malformed(error.what());
   }
-  return with_element_type(
-      dtype, [&](auto element) { return parse_tensor<decltype(element)>(tensor, shape); });
+  Tensor made;
+  with_element_type(dtype, [&](auto element) {
+    made = parse_tensor<decltype(element)>(tensor, std::move(shape));
+  });
+  return made;
 }
 
 template <typename T>
