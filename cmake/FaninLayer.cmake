@@ -53,7 +53,7 @@ function(fanin_add_layer_tests)
     target_include_directories(${name}_test PRIVATE
       $<TARGET_PROPERTY:fanin_${name},INTERFACE_INCLUDE_DIRECTORIES>)
     target_link_libraries(${name}_test PRIVATE
-      $<LINK_ONLY:fanin> fanin_flags GTest::gmock_main fmt::fmt-header-only
+      $<LINK_ONLY:fanin> fanin_flags GTest::gmock_main fmt::fmt
       nlohmann_json::nlohmann_json hwy::hwy)
     target_compile_definitions(${name}_test PRIVATE
       FANIN_GOLDEN_FOLDER="${PROJECT_SOURCE_DIR}/tests/golden")
