@@ -16,10 +16,10 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// The median seconds of one call, over samples of at least 50 us for about `budget_seconds`.
+/// The median seconds of one call, over samples of at least 50 us for about `budget_seconds`. The
+/// first call warms up and tells how many make a sample.
 template <typename Call>
 double time_call(double budget_seconds, Call&& call) {
-  call();
   const double begin = now_seconds();
   call();
   const double once = std::max(now_seconds() - begin, 1e-9);
@@ -30,7 +30,7 @@ double time_call(double budget_seconds, Call&& call) {
     const double start = now_seconds();
     for (int i = 0; i < calls; ++i) call();
     samples.push_back((now_seconds() - start) / calls);
-  } while (now_seconds() < end || samples.size() < 3);
+  } while (now_seconds() < end);
   return median(std::move(samples));
 }
 

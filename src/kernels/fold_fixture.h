@@ -107,7 +107,7 @@ struct Sample {
   std::size_t source_offset = 0;      // source s lies s * source_offset bytes past a line's border
   std::size_t target_offset = 0;      // all targets alike ...
   std::size_t target_stagger = 0;     // ... but for this much more from one to the next
-  std::uint32_t partial_sources = 0;  // one bit for each source
+  std::uint64_t partial_sources = 0;  // one bit for each source (modulo 64)
   bool is_in_place = false;           // the last source is the first target
   std::uint64_t seed = 1;
 
@@ -132,7 +132,7 @@ bool matches_naive(const Sample& sample, const Run& run) {
   std::vector<std::unique_ptr<Memory>> memory;
   std::vector<Operand> sources;
   for (std::size_t s = 0; s < sample.source_count; ++s) {
-    const Cell cell = (sample.partial_sources >> s & 1U) != 0 ? Cell::kPartial : Cell::kInput;
+    const Cell cell = (sample.partial_sources >> s % 64 & 1U) != 0 ? Cell::kPartial : Cell::kInput;
     memory.push_back(std::make_unique<Memory>(sample.count * arithmetic.size_of(cell),
                                               s * sample.source_offset % 64));
     fill(memory.back()->data(), sample.count, arithmetic, cell, random);

@@ -10,8 +10,9 @@
 namespace fanin {
 namespace {
 
-// Elements whose partials stay in the L1 cache from pass to pass.
-constexpr std::size_t kBlock = 1024;
+// Elements whose partials stay in the nearest caches from pass to pass: shorter blocks are slower
+// where the sources come from memory.
+constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
 
@@ -80,7 +81,7 @@ bool slows_streaming(const Arithmetic& arithmetic, const Fold& fold) {
 }
 
 /// A fold as passes over memory. What fits in one pass is one; otherwise block by block, through
-/// partials in the L1 cache, so that few streams of memory are open at a time.
+/// partials in the nearest caches, so that few streams of memory are open at a time.
 class FloatFold {
  public:
   FloatFold(const Arithmetic& arithmetic, const Fold& fold)
@@ -90,8 +91,8 @@ class FloatFold {
         target_size_(arithmetic.size_of(fold.target_cell)),
         may_stream_(fold.store == Store::kStreaming && can_stream(arithmetic, fold)),
         is_sum_(arithmetic.op == ReduceOp::kSum || arithmetic.op == ReduceOp::kMean),
-        stores_directly_(is_sum_ && !arithmetic.rounds_each_step &&
-                         fold.targets.size() <= kMostPassTargets &&
+        is_plain_sum_(is_sum_ && !arithmetic.rounds_each_step),
+        stores_directly_(is_plain_sum_ && fold.targets.size() <= kMostPassTargets &&
                          !(may_stream_ && slows_streaming(arithmetic, fold))),
         sum_(begin_of_target(arithmetic, fold, 0)),
         group_(begin_of_target(arithmetic, fold, 0)) {}
@@ -109,9 +110,11 @@ class FloatFold {
 
  private:
   void run_range(std::size_t begin, std::size_t end) {
-    const std::size_t all = fold_.sources.size();
-    const bool is_one_pass = stores_directly_ && GroupWalk(fold_).next().count == all &&
-                             same_cells(0, all, kMostPassSources) == all;
+    GroupWalk groups(fold_);
+    const SourceRun first = groups.next();
+    const bool is_one_pass = stores_directly_ &&
+                             first.count == same_cells(first, kMostChainedSources) &&
+                             first.count + joined_count(first, groups) == fold_.sources.size();
     const std::size_t block = is_one_pass ? end - begin : kBlock;
     for (; begin < end; begin += block) run_block(begin, std::min(block, end - begin));
   }
@@ -122,11 +125,17 @@ class FloatFold {
     GroupWalk groups(fold_);
     while (!groups.at_end()) {
       const SourceRun run = groups.next();
+      const std::size_t joined = joined_count(run, groups);
+      if (joined > 0) groups.next();
       const bool stores = stores_directly_ && groups.at_end();
-      if (run.is_chained) {
+      if (joined > 0 && run.begin == 0) {
+        Pass pass = pass_over(run.begin, run.count + joined, Start::kFirstSourceAndGroup);
+        send(pass, sum_, stores);
+      } else if (run.is_chained) {
         chain(sum_, run, stores);
-      } else if (run.count == same_cells(run.begin, run.count, kMostPassSources)) {
-        Pass pass = pass_over(run.begin, run.count, Start::kGroup);
+      } else if (run.count == same_cells(run, kMostChainedSources)) {
+        Pass pass = pass_over(run.begin, run.count + joined,
+                              joined > 0 ? Start::kTwoGroups : Start::kGroup);
         pass.partial = sum_.begin();
         send(pass, sum_, stores);
       } else {
@@ -141,13 +150,25 @@ class FloatFold {
     if (!stores_directly_) finish();
   }
 
+  /// The size of the next group, if it can join the pass over `run`, or else 0. Where everything
+  /// comes from memory one group at a time is faster, unless two are all there is.
+  std::size_t joined_count(const SourceRun& run, GroupWalk groups) const {
+    const bool may_join = is_plain_sum_ && !groups.at_end() &&
+                          (run.begin == 0 || !run.is_chained) && run.count <= kMostChainedSources &&
+                          (!streams_ || fold_.sources.size() <= kMostPassSources);
+    if (!may_join) return 0;
+    const SourceRun next = groups.next();
+    const SourceRun both{.begin = run.begin, .count = run.count + next.count, .is_chained = false};
+    return next.count == 8 && same_cells(both, kMostPassSources) == both.count ? 8 : 0;
+  }
+
   /// Folds a run one by one: after what `into` holds, or, if it begins a sum, from its first.
   void chain(Scratch& into, const SourceRun& run, bool stores) {
     const std::size_t end = run.begin + run.count;
     bool is_fresh = &into == &group_ || run.begin == 0;
     for (std::size_t i = run.begin; i < end; is_fresh = false) {
-      const std::size_t most = is_fresh ? kMostPassSources : kMostPassSources - 1;
-      const std::size_t count = same_cells(i, end - i, most);
+      const std::size_t count =
+          same_cells({.begin = i, .count = end - i, .is_chained = true}, kMostChainedSources);
       Pass pass = pass_over(i, count, is_fresh ? Start::kFirstSource : Start::kPartial);
       if (!is_fresh) pass.partial = into.begin();
       i += count;
@@ -155,11 +176,11 @@ class FloatFold {
     }
   }
 
-  /// How many of the sources from `begin` on one pass can take.
-  std::size_t same_cells(std::size_t begin, std::size_t count, std::size_t most) const {
-    const Cell cell = fold_.sources[begin].cell;
+  /// How many sources of a run hold the same as its first, up to `most`.
+  std::size_t same_cells(const SourceRun& run, std::size_t most) const {
+    const Cell cell = fold_.sources[run.begin].cell;
     std::size_t same = 1;
-    while (same < std::min(count, most) && fold_.sources[begin + same].cell == cell) ++same;
+    while (same < std::min(run.count, most) && fold_.sources[run.begin + same].cell == cell) ++same;
     return same;
   }
 
@@ -220,6 +241,7 @@ class FloatFold {
   const std::size_t target_size_;
   const bool may_stream_;
   const bool is_sum_;
+  const bool is_plain_sum_;
   const bool stores_directly_;
   bool streams_ = false;
   std::size_t begin_ = 0;

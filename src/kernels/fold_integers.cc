@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cassert>
 #include <cstring>
+#include <stdexcept>
 #include <type_traits>
 
 #include "kernels/fold_types.h"
@@ -67,12 +67,14 @@ void store(std::byte* to, std::size_t index, T value) {
 
 template <typename Source, typename Partial, class Op>
 void combine_block(Partial* into, const std::byte* from, std::size_t count, bool is_fresh) {
+  // NOLINTBEGIN(bugprone-signed-char-misuse): int8 is a number here
   if (is_fresh) {
     for (std::size_t i = 0; i < count; ++i) into[i] = static_cast<Partial>(load<Source>(from, i));
   } else {
     for (std::size_t i = 0; i < count; ++i)
       into[i] = Op::combine(into[i], static_cast<Partial>(load<Source>(from, i)));
   }
+  // NOLINTEND(bugprone-signed-char-misuse)
 }
 
 /// Folds block by block: sources one after the other into partials in the L1 cache.
@@ -173,7 +175,7 @@ void fold_integers(const Arithmetic& arithmetic, const Fold& fold) {
     case DType::kUInt64:
       return fold_integers_of<std::uint64_t>(arithmetic, fold);
     default:
-      assert(!"an integer type");
+      throw std::logic_error("not an integer type");
   }
 }
 

@@ -65,7 +65,10 @@ T combine(ReduceOp op, T a, T b) {
       return (a < b) == (op == ReduceOp::kMin) ? a : b;
     }
     case ReduceOp::kProd:
-      return static_cast<T>(a * b);
+      if constexpr (std::is_same_v<T, Int128>)
+        return static_cast<T>(static_cast<UInt128>(a) * static_cast<UInt128>(b));
+      else
+        return a * b;
     default:
       return static_cast<T>(a + b);
   }

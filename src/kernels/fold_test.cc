@@ -14,7 +14,8 @@ namespace {
 using reference::matches_naive;
 using reference::Sample;
 
-constexpr std::size_t kLengths[] = {0, 1, 3, 15, 16, 17, 63, 64, 65, 127, 1000, 1023, 1025, 2100};
+constexpr std::size_t kLengths[] = {0,  1,   3,    15,   16,   17,   63,  64,
+                                    65, 127, 1000, 1025, 4095, 4097, 8300};
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kMin, ReduceOp::kMax,
                              ReduceOp::kProd};
 
@@ -102,7 +103,7 @@ TEST_P(OnEveryTarget, FoldsAnyGroups) {
     sample.source_offset = random() % 64;
     sample.store = random() % 2 == 0 ? Store::kCached : Store::kStreaming;
     sample.target_cell = random() % 3 == 0 ? Cell::kPartial : Cell::kResult;
-    sample.partial_sources = random() % 2 == 0 ? 0 : static_cast<std::uint32_t>(random());
+    sample.partial_sources = random() % 2 == 0 ? 0 : random();
     sample.seed = random();
     if (!matches_naive(sample, fold)) return;
   }
@@ -115,7 +116,7 @@ TEST_P(OnEveryTarget, SumsInPlace) {
         Sample sample = sample_of(kind, count);
         if (sample.arithmetic.result != kind.dtype) continue;
         sample.group_sizes = add_n_sizes(count);
-        sample.count = 2500;
+        sample.count = 4500;
         sample.target_count = 2;
         sample.store = store;
         sample.source_offset = 16;
@@ -189,8 +190,9 @@ INSTANTIATE_TEST_SUITE_P(Fold, OnEveryTarget, testing::ValuesIn(targets_here()),
                          [](const auto& target) { return hwy::TargetName(target.param); });
 
 /// One element of a float32 fold.
-float fold_floats(ReduceOp op, std::vector<float> terms) {
+float fold_floats(ReduceOp op, const std::vector<float>& terms) {
   std::vector<Operand> sources;
+  sources.reserve(terms.size());
   for (const float& term : terms) sources.push_back({reinterpret_cast<const std::byte*>(&term)});
   float result = 0;
   std::byte* const target = reinterpret_cast<std::byte*>(&result);

@@ -96,16 +96,17 @@ struct BFloat16Bits {
   static HWY_INLINE hn::Vec<D> widen(hn::Vec<D16> half) {
     return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(D32(), half)));
   }
-  /// To nearest, ties to even; NaN stays NaN.
   static HWY_INLINE hn::Vec<D16> narrow(hn::Vec<D> value) {
+    return truncate(hn::ShiftRight<16>(round_upper(value)));
+  }
+  /// The upper halves of the lanes: to nearest, ties to even; NaN stays NaN. Below is anything.
+  static HWY_INLINE hn::Vec<D32> round_upper(hn::Vec<D> value) {
     const D32 d32;
     const auto bits = hn::BitCast(d32, value);
-    const auto upper = hn::ShiftRight<16>(bits);
-    const auto bias = hn::Add(hn::Set(d32, 0x7fffU), hn::And(upper, hn::Set(d32, 1U)));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, bias));
-    const auto quiet = hn::Or(upper, hn::Set(d32, 0x40U));
-    const auto is_nan = hn::RebindMask(d32, hn::IsNaN(value));
-    return truncate(hn::IfThenElse(is_nan, quiet, rounded));
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1U));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(d32, 0x7fffU)));
+    const auto quiet = hn::Or(bits, hn::Set(d32, 0x400000U));
+    return hn::IfThenElse(hn::RebindMask(d32, hn::IsNaN(value)), quiet, rounded);
   }
   /// Lanes that are below 2^16.
   static HWY_INLINE hn::Vec<D16> truncate(hn::Vec<D32> bits) {
@@ -176,7 +177,23 @@ struct Float16Bits {
 using Float32Format = Plain<float>;
 using Float64Format = Plain<double>;
 using Float16Format = Half<Float16Bits>;
-using BFloat16Format = Half<BFloat16Bits>;
+
+/// Two vectors at a time can be had as even and odd elements, which takes one instruction each.
+struct BFloat16Format : Half<BFloat16Bits> {
+  using D32 = BFloat16Bits::D32;
+
+  static HWY_INLINE void load_split(const std::byte* from, V& even, V& odd) {
+    const auto both = load_bytes(D32(), from);
+    even = hn::BitCast(D(), hn::ShiftLeft<16>(both));
+    odd = hn::BitCast(D(), hn::And(both, hn::Set(D32(), 0xffff0000U)));
+  }
+  template <bool kStream>
+  static HWY_INLINE void store_split(V even, V odd, std::byte* to) {
+    const auto lower = hn::ShiftRight<16>(BFloat16Bits::round_upper(even));
+    const auto upper = hn::And(BFloat16Bits::round_upper(odd), hn::Set(D32(), 0xffff0000U));
+    store_bytes<kStream>(D32(), hn::Or(lower, upper), to);
+  }
+};
 
 }  // namespace fanin::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

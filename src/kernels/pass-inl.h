@@ -16,7 +16,7 @@
 #include <cstring>
 
 #include "kernels/combine-inl.h"
-#include "kernels/format-inl.h"
+#include "kernels/line-inl.h"
 #include "kernels/pass.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,11 +28,6 @@ using Walk = void (*)(const Pass& pass, std::size_t line_count);
 /// Picks the form that a pass takes.
 using Choose = Walk (*)(const Pass& pass);
 
-/// The elements that one turn of the loop takes: one cache line of each source. (Two lines a turn
-/// are slower where lines are dirty in another core's cache.)
-template <class Source>
-inline constexpr std::size_t kLineElements = 64 / Source::kSize;
-
 // Not inlined, and pointers in locals: elsewhere the compiler reloads them in the loop.
 // A count of 0 sources or targets means: read it from the pass.
 template <class Source, class Target, class Op, Start kStart, std::size_t kSources,
@@ -41,11 +36,14 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
   using D = typename Source::D;
   using V = typename Source::V;
   using Partial = Plain<hn::TFromD<D>>;
-  constexpr std::size_t kLanes = hn::MaxLanes(D());
   constexpr std::size_t kElements = kLineElements<Source>;
-  constexpr std::size_t kVectors = kElements / kLanes;
+  constexpr std::size_t kVectors = kElements / kLanes<Source>;
+  constexpr bool kSplit = kSplits<Source, Target, kStream>;
+  constexpr std::size_t kApart = sources_apart(kStart);
+  constexpr bool kStartsWithPartial = kStart == Start::kPartial;
+  constexpr bool kJoinsPartial = kStart == Start::kGroup || kStart == Start::kTwoGroups;
 
-  const std::size_t source_count = kSources == 0 ? pass.source_count : kSources;
+  const std::size_t chained = (kSources == 0 ? pass.source_count : kSources) - kApart;
   const std::size_t target_count = kTargets == 0 ? pass.target_count : kTargets;
   const std::array<const std::byte*, kMostPassSources> sources = pass.sources;
   const std::array<std::byte*, kMostPassTargets> targets = pass.targets;
@@ -55,66 +53,94 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
 
   for (std::size_t i = 0; i < line_count * kElements; i += kElements) {
     V value[kVectors];
-    constexpr std::size_t kFirst = kStart == Start::kPartial ? 0 : 1;
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const std::size_t at = i + v * kLanes;
-      if constexpr (kStart == Start::kPartial)
-        value[v] = Partial::load(partial + at * Partial::kSize);
-      else
-        value[v] = Source::load(sources[0] + at * Source::kSize);
-    }
-    HWY_UNROLL(9)
-    for (std::size_t s = kFirst; s < source_count; ++s) {
+    V next[kVectors];
+    const auto load_source = [&](std::size_t s, V(&line)[kVectors]) HWY_ATTR {
+      load_line<Source, kSplit>(sources[s] + i * Source::kSize, line);
+    };
+    if constexpr (kStartsWithPartial)
+      load_line<Partial, kSplit>(partial + i * Partial::kSize, value);
+    else
+      load_source(0, value);
+    constexpr std::size_t kFirst = kStartsWithPartial ? 0 : 1;
+    if constexpr (kSources == 0) {
+      for (std::size_t s = kFirst; s < chained; ++s) {
+        load_source(s, next);
+        combine_line<Op>(value, next);
+      }
+    } else {
       HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        value[v] =
-            Op::combine(value[v], Source::load(sources[s] + (i + v * kLanes) * Source::kSize));
+      for (std::size_t s = kFirst; s < kSources - kApart; ++s) {
+        load_source(s, next);
+        combine_line<Op>(value, next);
+      }
     }
-    if constexpr (kStart == Start::kGroup) {
+    if constexpr (kJoinsPartial) {
+      V sum[kVectors];
+      load_line<Partial, kSplit>(partial + i * Partial::kSize, sum);
+      combine_line<Op>(sum, value);
       HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        value[v] =
-            Op::combine(Partial::load(partial + (i + v * kLanes) * Partial::kSize), value[v]);
+      for (std::size_t v = 0; v < kVectors; ++v) value[v] = sum[v];
+    }
+    if constexpr (kApart > 0) {
+      V group[kVectors];
+      load_source(chained, group);
+      HWY_UNROLL(8)
+      for (std::size_t s = 1; s < kApart; ++s) {
+        load_source(chained + s, next);
+        combine_line<Op>(group, next);
+      }
+      combine_line<Op>(value, group);
     }
     if (divides) {
       HWY_UNROLL(8)
       for (std::size_t v = 0; v < kVectors; ++v) value[v] = hn::Div(value[v], divisor);
     }
-    for (std::size_t t = 0; t < target_count; ++t) {
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        Target::template store<kStream>(value[v], targets[t] + (i + v * kLanes) * Target::kSize);
-    }
+    for (std::size_t t = 0; t < target_count; ++t)
+      store_line<Target, kSplit, kStream>(value, targets[t] + i * Target::kSize);
   }
 }
 
 template <class Source, class Target, Start kStart, std::size_t kSources, std::size_t kTargets>
 Walk sum_walk(const Pass& pass) {
+#if HWY_TARGET == HWY_SCALAR
+  // A machine without vectors gains nothing from many forms, and the build pays for them.
+  (void)pass;
+  return walk<Source, Target, Sum, kStart, 0, 0, false>;
+#else
   return pass.streams ? walk<Source, Target, Sum, kStart, kSources, kTargets, true>
                       : walk<Source, Target, Sum, kStart, kSources, kTargets, false>;
+#endif
 }
 
 template <class Source, class Target, std::size_t kSources>
 Walk sum_from_first(const Pass& pass) {
-  switch (pass.target_count) {
-    case 1:
-      return sum_walk<Source, Target, Start::kFirstSource, kSources, 1>(pass);
-    case 2:
-      return sum_walk<Source, Target, Start::kFirstSource, kSources, 2>(pass);
-    default:
-      return sum_walk<Source, Target, Start::kFirstSource, kSources, 0>(pass);
-  }
+  if (pass.target_count == 1)
+    return sum_walk<Source, Target, Start::kFirstSource, kSources, 1>(pass);
+  return sum_walk<Source, Target, Start::kFirstSource, kSources, 0>(pass);
 }
 
 /// Sums that the library makes all the time.
 template <class Source, class Target>
 Walk frequent_sum(const Pass& pass) {
-  if (pass.start == Start::kGroup)
-    return pass.source_count == 8 && pass.target_count == 1
-               ? sum_walk<Source, Target, Start::kGroup, 8, 1>(pass)
-               : sum_walk<Source, Target, Start::kGroup, 0, 0>(pass);
-  if (pass.start == Start::kPartial) return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
+  const bool is_single = pass.target_count == 1;
+  switch (pass.start) {
+    case Start::kGroup:
+      return pass.source_count == 8 && is_single
+                 ? sum_walk<Source, Target, Start::kGroup, 8, 1>(pass)
+                 : sum_walk<Source, Target, Start::kGroup, 0, 0>(pass);
+    case Start::kTwoGroups:
+      return pass.source_count == 16 && is_single
+                 ? sum_walk<Source, Target, Start::kTwoGroups, 16, 1>(pass)
+                 : sum_walk<Source, Target, Start::kTwoGroups, 0, 0>(pass);
+    case Start::kFirstSourceAndGroup:
+      return pass.source_count == 16 && is_single
+                 ? sum_walk<Source, Target, Start::kFirstSourceAndGroup, 16, 1>(pass)
+                 : sum_walk<Source, Target, Start::kFirstSourceAndGroup, 0, 0>(pass);
+    case Start::kPartial:
+      return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
+    case Start::kFirstSource:
+      break;
+  }
   switch (pass.source_count) {
     case 1:
       return sum_from_first<Source, Target, 1>(pass);
@@ -129,18 +155,20 @@ Walk frequent_sum(const Pass& pass) {
   }
 }
 
-/// Sums to and from partials of another type: one loop for each way to start, and eight at once.
+/// Sums to and from partials of another type: one loop for each way to start.
 template <class Source, class Target>
 Walk any_sum(const Pass& pass) {
   switch (pass.start) {
     case Start::kFirstSource:
-      return pass.source_count == 8 ? sum_walk<Source, Target, Start::kFirstSource, 8, 0>(pass)
-                                    : sum_walk<Source, Target, Start::kFirstSource, 0, 0>(pass);
+      return sum_walk<Source, Target, Start::kFirstSource, 0, 0>(pass);
+    case Start::kFirstSourceAndGroup:
+      return sum_walk<Source, Target, Start::kFirstSourceAndGroup, 0, 0>(pass);
     case Start::kPartial:
       return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
+    case Start::kGroup:
+      return sum_walk<Source, Target, Start::kGroup, 0, 0>(pass);
     default:
-      return pass.source_count == 8 ? sum_walk<Source, Target, Start::kGroup, 8, 0>(pass)
-                                    : sum_walk<Source, Target, Start::kGroup, 0, 0>(pass);
+      return sum_walk<Source, Target, Start::kTwoGroups, 0, 0>(pass);
   }
 }
 

@@ -8,14 +8,22 @@
 
 namespace fanin {
 
-/// Where the running value of a pass comes from.
+/// Where the running value of a pass comes from, and how the sources join it.
 enum class Start : std::uint8_t {
-  kFirstSource,  ///< source 0, then the others one after the other
-  kPartial,      ///< `partial`, then all sources one after the other (there may be none)
-  kGroup,        ///< `partial` and the fold of all sources
+  kFirstSource,          ///< source 0, then the others one after the other
+  kFirstSourceAndGroup,  ///< the same, but the last 8 sources are folded first and join as one
+  kPartial,              ///< `partial`, then all sources one after the other (there may be none)
+  kGroup,                ///< `partial`, and all sources as one group
+  kTwoGroups,            ///< `partial`, a group, and the last 8 sources as another group
 };
 
-inline constexpr std::size_t kMostPassSources = 9;
+/// How many of the last sources are a group apart.
+constexpr std::size_t sources_apart(Start start) {
+  return start == Start::kFirstSourceAndGroup || start == Start::kTwoGroups ? 8 : 0;
+}
+
+inline constexpr std::size_t kMostChainedSources = 9;
+inline constexpr std::size_t kMostPassSources = kMostChainedSources + 8;
 inline constexpr std::size_t kMostPassTargets = 8;
 
 /// One walk over floating-point memory that holds the running value in registers. All sources hold
@@ -37,7 +45,7 @@ struct Pass {
 };
 
 /// Runs a pass for inputs of this type. An op other than kSum, or one that rounds each step, needs
-/// exactly one target, of partials, and does not stream.
+/// exactly one target, of partials, does not stream, and has no group apart.
 void run_pass_float16(const Pass& pass);
 void run_pass_bfloat16(const Pass& pass);
 void run_pass_float32(const Pass& pass);
