@@ -76,14 +76,11 @@ void check_type(Group& group, Tally& tally) {
     for (const ReduceOp op : kOps) {
       const Tensor result = group.all_reduce(input, {.op = op});
       bool good = false;
-      if constexpr (!std::is_integral_v<T>)
-        good = is_right<T>(result, op, group.size());
-      else if (op != ReduceOp::kMean)
-        good = is_right<T>(result, op, group.size());
-      else if constexpr (sizeof(T) <= 2)
-        good = is_right<float>(result, op, group.size());
+      if (std::is_integral_v<T> && op == ReduceOp::kMean)
+        good =
+            is_right<std::conditional_t<sizeof(T) <= 2, float, double>>(result, op, group.size());
       else
-        good = is_right<double>(result, op, group.size());
+        good = is_right<T>(result, op, group.size());
       tally.count(good, fmt::format("{} of {} {} elements", name(op), count, name(dtype_of<T>)));
     }
   }
@@ -93,6 +90,7 @@ void check_type(Group& group, Tally& tally) {
 void check_bits(Group& group, Tally& tally) {
   for (const std::size_t count : kSizes) {
     std::vector<Tensor> inputs;
+    inputs.reserve(static_cast<std::size_t>(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) inputs.push_back(uneven_numbers(rank, count));
     const Tensor sum = group.all_reduce(inputs[static_cast<std::size_t>(group.rank())]);
     tally.count(same_bits(sum, add_n(inputs)),
