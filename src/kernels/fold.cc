@@ -1,11 +1,14 @@
 #include "kernels/fold.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <cstring>
+#include <system_error>
 #include <vector>
 
 #include "kernels/fold_types.h"
@@ -13,9 +16,24 @@
 namespace fanin {
 namespace {
 
+/// By the kernel's own account, such as "32768K": sysconf() multiplies by cores on some machines.
+std::size_t read_last_cache_bytes() {
+  constexpr std::size_t kUsual = std::size_t{32} << 20;
+  const int file = ::open("/sys/devices/system/cpu/cpu0/cache/index3/size", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return kUsual;
+  std::array<char, 32> text{};
+  const ssize_t length = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  std::size_t kibibytes = 0;
+  const char* const end = text.data() + std::max<ssize_t>(length, 0);
+  const auto [rest, error] = std::from_chars(text.data(), end, kibibytes);
+  const bool is_readable = error == std::errc() && rest != end && *rest == 'K' && kibibytes > 0;
+  return is_readable ? kibibytes << 10 : kUsual;
+}
+
 std::size_t last_cache_bytes() {
-  const long bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return bytes > 0 ? static_cast<std::size_t>(bytes) : std::size_t{32} << 20;
+  static const std::size_t bytes = read_last_cache_bytes();
+  return bytes;
 }
 
 }  // namespace
@@ -56,8 +74,20 @@ void copy(std::span<std::byte> to, std::span<const std::byte> from, Store store)
 }
 
 Store store_for(std::size_t bytes_moved) {
-  static const std::size_t limit = last_cache_bytes();
-  return bytes_moved > limit ? Store::kStreaming : Store::kCached;
+  return bytes_moved > last_cache_bytes() ? Store::kStreaming : Store::kCached;
+}
+
+Store store_for(const Arithmetic& arithmetic, const Fold& fold) {
+  const std::size_t bytes = bytes_moved(arithmetic, fold);
+  // From a quarter of the cache on it is faster not to fetch lines that are only written.
+  if (bytes <= last_cache_bytes() / 4) return Store::kCached;
+  return streams_directly(arithmetic, fold) ? Store::kStreaming : store_for(bytes);
+}
+
+std::size_t bytes_moved(const Arithmetic& arithmetic, const Fold& fold) {
+  std::size_t cell_bytes = fold.targets.size() * arithmetic.size_of(fold.target_cell);
+  for (const Operand& source : fold.sources) cell_bytes += arithmetic.size_of(source.cell);
+  return cell_bytes * fold.count;
 }
 
 }  // namespace fanin

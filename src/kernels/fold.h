@@ -42,7 +42,13 @@ std::span<const std::uint8_t> add_n_groups(std::size_t count);
 /// Copies bytes that do not overlap.
 void copy(std::span<std::byte> to, std::span<const std::byte> from, Store store);
 
+/// Bytes that a fold reads and writes.
+std::size_t bytes_moved(const Arithmetic& arithmetic, const Fold& fold);
+
 /// Whether streaming stores pay for an operation that moves this many bytes in all.
 Store store_for(std::size_t bytes_moved);
+
+/// The same for a fold, whose buffers may lie so that streaming pays earlier.
+Store store_for(const Arithmetic& arithmetic, const Fold& fold);
 
 }  // namespace fanin

@@ -252,6 +252,11 @@ class FloatFold {
 
 }  // namespace
 
+bool streams_directly(const Arithmetic& arithmetic, const Fold& fold) {
+  return is_floating(arithmetic.input) && can_stream(arithmetic, fold) &&
+         !slows_streaming(arithmetic, fold);
+}
+
 void fold_floats(const Arithmetic& arithmetic, const Fold& fold) {
   FloatFold(arithmetic, fold).run();
 }

@@ -248,6 +248,28 @@ TEST(AddNGroups, AreTheOrderOfAddN) {
   }
 }
 
+TEST(Fold, CountsTheBytesItMoves) {
+  const auto arithmetic = make_arithmetic(ReduceOp::kMean, DType::kInt8, Accumulation::kWide, 2);
+  const std::vector<Operand> sources = {{nullptr, Cell::kInput}, {nullptr, Cell::kPartial}};
+  const std::vector<std::byte*> targets(3);
+  EXPECT_EQ(bytes_moved(arithmetic, {.sources = sources, .targets = targets, .count = 10}),
+            10 * (1 + 8 + 3 * 4));
+}
+
+TEST(StoreFor, StreamsEarlierWhereBuffersLieWell) {
+  const auto arithmetic = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 2);
+  alignas(4096) std::byte page[4096];
+  const std::vector<Operand> sources(2, {page});
+  std::byte* target = page;
+  Fold fold{.sources = sources, .targets = {&target, 1}};
+  for (fold.count = 1; store_for(arithmetic, fold) == Store::kCached;) fold.count *= 2;
+  EXPECT_EQ(store_for(bytes_moved(arithmetic, fold)), Store::kCached);
+  target = page + 64;  // just ahead of the sources
+  EXPECT_EQ(store_for(arithmetic, fold), Store::kCached);
+  target = page + 2;  // never at the start of a cache line
+  EXPECT_EQ(store_for(arithmetic, fold), Store::kCached);
+}
+
 TEST(Copy, MovesAnyBytes) {
   std::mt19937 random(3);
   for (const std::size_t size : {0U, 1U, 7U, 8U, 100U, 5000U, 5001U})

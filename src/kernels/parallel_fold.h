@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "fanin/context.h"
 #include "kernels/fold.h"
 
@@ -12,8 +10,5 @@ namespace fanin {
 /// any number of threads. Allocates nothing. `fold.store` is ignored: this chooses.
 /// A target that is also a source keeps what fold() promises.
 void parallel_fold(Context& context, const Arithmetic& arithmetic, const Fold& fold);
-
-/// Bytes that a fold reads and writes.
-std::size_t bytes_moved(const Arithmetic& arithmetic, const Fold& fold);
 
 }  // namespace fanin

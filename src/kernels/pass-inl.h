@@ -8,6 +8,7 @@
 #define FANIN_KERNELS_PASS_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -27,6 +28,11 @@ using Walk = void (*)(const Pass& pass, std::size_t line_count);
 
 /// Picks the form that a pass takes.
 using Choose = Walk (*)(const Pass& pass);
+
+/// Halves keep the core so busy that it would not ask for memory early enough by itself.
+template <class Source>
+inline constexpr bool kPrefetches = Source::kSize == 2;
+inline constexpr std::size_t kPrefetchBytes = 512;
 
 // Not inlined, and pointers in locals: elsewhere the compiler reloads them in the loop.
 // A count of 0 sources or targets means: read it from the pass.
@@ -55,7 +61,9 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
     V value[kVectors];
     V next[kVectors];
     const auto load_source = [&](std::size_t s, V(&line)[kVectors]) HWY_ATTR {
-      load_line<Source, kSplit>(sources[s] + i * Source::kSize, line);
+      const std::byte* const at = sources[s] + i * Source::kSize;
+      load_line<Source, kSplit>(at, line);
+      if constexpr (kPrefetches<Source>) hwy::Prefetch(at + kPrefetchBytes);
     };
     if constexpr (kStartsWithPartial)
       load_line<Partial, kSplit>(partial + i * Partial::kSize, value);
