@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/add_n_order.h"
 #include "kernels/fold_types.h"
 
 namespace fanin {
@@ -48,12 +49,11 @@ void fold(const Arithmetic& arithmetic, const Fold& fold) {
 }
 
 std::span<const std::uint8_t> add_n_groups(std::size_t count) {
-  if (count <= 9) return {};
+  const std::size_t lead = add_n_lead(count);
+  if (lead == count) return {};
   thread_local std::vector<std::uint8_t> sizes;
-  const std::size_t rest = count % 8;
-  const std::size_t first = rest < 2 ? rest + 8 : rest;
-  sizes.assign(1 + (count - first) / 8, 8);
-  sizes[0] = static_cast<std::uint8_t>(first);
+  sizes.assign(1 + (count - lead) / kAddNGroup, kAddNGroup);
+  sizes[0] = static_cast<std::uint8_t>(lead);
   return sizes;
 }
 
