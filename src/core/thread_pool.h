@@ -54,11 +54,12 @@ class ThreadPool {
   std::mutex busy_;
   Call call_ = nullptr;
   void* body_ = nullptr;
-  Line job_;                          // number of the latest job: helpers wait for it to change
-  Line done_;                         // parts finished in all jobs so far
-  Line sleepers_;                     // helpers that need to be woken
-  std::vector<Line> taken_;           // for each part, the latest job in which it was taken
-  std::atomic<int> waking_core_{-1};  // where the latest caller ran who woke helpers
+  // Where the latest caller ran who woke helpers.
+  std::atomic<int> waking_core_{-1};
+  Line job_;                 // number of the latest job: helpers wait for it to change
+  Line done_;                // parts finished in all jobs so far
+  Line sleepers_;            // helpers that need to be woken
+  std::vector<Line> taken_;  // for each part, the latest job in which it was taken
   std::atomic<bool> stop_{false};
   std::vector<std::jthread> helpers_;
 };
