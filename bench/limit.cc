@@ -4,6 +4,8 @@
 #include "limit.h"
 
 #include <immintrin.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -147,6 +149,7 @@ struct Helper {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::thread thread;
+  cpu_set_t callers_cores{};
 
   void work() {
     for (int seen = 0; !stop.load(std::memory_order_relaxed);) {
@@ -196,12 +199,24 @@ std::span<const Way> ways() { return kWays; }
 
 TwoThreads::TwoThreads() {
   helper = new Helper;
+  cpu_set_t all;
+  ::sched_getaffinity(0, sizeof all, &all);
   helper->thread = std::thread([] { helper->work(); });
+  helper->callers_cores = all;
+  // Each on a core of its own: the scheduler may take milliseconds to think of it.
+  const int mine = ::sched_getcpu();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(mine), &one);
+  ::sched_setaffinity(0, sizeof one, &one);
+  CPU_CLR(static_cast<std::size_t>(mine), &all);
+  ::pthread_setaffinity_np(helper->thread.native_handle(), sizeof all, &all);
 }
 
 TwoThreads::~TwoThreads() {
   helper->stop = true;
   helper->thread.join();
+  ::sched_setaffinity(0, sizeof helper->callers_cores, &helper->callers_cores);
   delete helper;
   helper = nullptr;
 }

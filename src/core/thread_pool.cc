@@ -16,6 +16,20 @@ namespace {
 // on a core that they want for themselves.
 constexpr int kSpins = 4000;
 
+/// Moves this thread to another core than `busy_core`, if it is there and may. Schedulers like to
+/// wake a thread on the core of whoever woke it, where it would only take turns with it.
+void leave_core(int busy_core) {
+  if (busy_core < 0 || ::sched_getcpu() != busy_core) return;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<std::size_t>(busy_core), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  if (::sched_setaffinity(0, sizeof others, &others) == 0)
+    ::sched_setaffinity(0, sizeof all, &all);  // it stays where it is, and may be moved again
+}
+
 }  // namespace
 
 int usable_core_count() {
@@ -68,6 +82,7 @@ void ThreadPool::help(int index) {
       sleepers_.value.fetch_add(1);
       job_.value.wait(seen);
       sleepers_.value.fetch_sub(1);
+      leave_core(waking_core_.load(std::memory_order_relaxed));
     }
     seen = job_.value.load();
     if (stop_.load()) return;
@@ -91,7 +106,10 @@ void ThreadPool::run(int part_count, Call call, const void* body) {
     taken_[static_cast<std::size_t>(index)].value.store(index < part_count ? job - 1 : job,
                                                         std::memory_order_relaxed);
   job_.value.store(job);
-  if (sleepers_.value.load() != 0) job_.value.notify_all();
+  if (sleepers_.value.load() != 0) {
+    waking_core_.store(::sched_getcpu(), std::memory_order_relaxed);
+    job_.value.notify_all();
+  }
 
   for (int index = 0; index < part_count; ++index) take(index, job);
   const std::uint32_t all = done_before + static_cast<std::uint32_t>(part_count);

@@ -51,6 +51,8 @@ class ThreadPool {
   std::atomic<bool> busy_{false};  // not a mutex: the thread that holds it may ask again
   Call call_ = nullptr;
   const void* body_ = nullptr;
+  // Where the latest caller ran who woke helpers.
+  std::atomic<int> waking_core_{-1};
   Line job_;                 // number of the latest job: helpers wait for it to change
   Line done_;                // parts finished in all jobs so far
   Line sleepers_;            // helpers that need to be woken
