@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "aggregation/count_allocations.h"
 #include "aggregation/slow_sum.h"
+#include "core/count_allocations.h"
 #include "core/expect_error.h"
 
 namespace fanin {

@@ -2,26 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "core/count_allocations.h"
 #include "executor/test_data.h"
 #include "fanin/error.h"
 #include "schedule/test_schedules.h"
-
-namespace {
-std::atomic<int> allocation_count{0};
-}
-
-// Counted, for the test of the steady state. Both forms go to malloc, so they still fit each other.
-void* operator new(std::size_t size) {
-  ++allocation_count;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace fanin {
 namespace {
@@ -125,10 +109,10 @@ TEST(MemoryPlan, AllocatesNothingWhenItRuns) {
   Data data(schedule, {3000, 7});
   MemoryPlan plan(schedule, data.layout, kSum, Outputs::kSeparate, context);
   plan.run(data.inputs, data.outputs);  // starts the pool's threads
-  const int before = allocation_count;
+  const auto before = allocation_count();
   const auto system_before = context.memory().allocation_count;
   for (int i = 0; i < 10; ++i) plan.run(data.inputs, data.outputs);
-  EXPECT_EQ(allocation_count, before);
+  EXPECT_EQ(allocation_count(), before);
   EXPECT_EQ(context.memory().allocation_count, system_before);
 }
 

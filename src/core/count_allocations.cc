@@ -1,6 +1,6 @@
 // Replaces operator new of the test program by one that counts.
 
-#include "aggregation/count_allocations.h"
+#include "core/count_allocations.h"
 
 #include <atomic>
 #include <cstddef>
