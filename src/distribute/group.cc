@@ -77,7 +77,7 @@ class Group::State {
     check_alive();
     CallLine line;
     line.sequence = sequence_ + 1;
-    fail_for_good_if_thrown([&] { enter(line, deadline_of(std::nullopt)); });
+    fail_for_good_if_thrown([&] { enter(line, deadline_after(timeout_)); });
     check_same(lines_);
   }
 
