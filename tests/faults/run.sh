@@ -2,6 +2,7 @@
 # Kills, stops and misleads ranks of real processes, and looks at what the others say and at what is
 # left behind. Prints a line for each case.
 #   tests/faults/run.sh TOOL_DIR        the folder with fanin and fanin_rounds; below 2 minutes
+# shellcheck disable=SC2016  # $FANIN_RANK is for the shells of the ranks to expand
 set -u
 bin=$(cd "${1:?usage: run.sh TOOL_DIR}" && pwd) || exit 2
 fanin=$bin/fanin
@@ -51,8 +52,7 @@ leftover_processes() {
 }
 
 nothing_is_left() {
-  local try
-  for try in $(seq 50); do
+  for _ in $(seq 50); do
     [ -z "$(leftover_processes)$(ls -A "$TMPDIR")" ] && break
     sleep 0.1
   done
@@ -69,8 +69,7 @@ start() {
   : >"$work/err"
   "$fanin" launch -n "$n" "$@" -- "$rounds" "$count" >"$work/out" 2>"$work/err" &
   launcher=$!
-  local try
-  for try in $(seq 200); do
+  for _ in $(seq 200); do
     [ "$(grep -c 'met$' "$work/out")" -eq "$n" ] && return
     sleep 0.05
   done
@@ -119,7 +118,7 @@ for rank in 0 1 2; do
     "$rounds" 30000 >>"$work/out" 2>>"$work/err" &
   ranks[rank]=$!
 done
-for try in $(seq 200); do [ "$(grep -c met "$work/out")" -eq 3 ] && break; sleep 0.05; done
+for _ in $(seq 200); do [ "$(grep -c met "$work/out")" -eq 3 ] && break; sleep 0.05; done
 check "the socket is gone once all are there" [ ! -e "$TMPDIR/job/socket" ]
 started=$(date +%s%N)
 kill -9 "${ranks[2]}"
