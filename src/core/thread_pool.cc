@@ -39,13 +39,20 @@ int usable_core_count() {
   return std::max(1, CPU_COUNT(&cores));
 }
 
+bool ThreadPool::Offer::try_take() {
+  State offered = State::kOffered;
+  return state.compare_exchange_strong(offered, State::kTaken, std::memory_order_acquire,
+                                       std::memory_order_relaxed);
+}
+
 ThreadPool::ThreadPool(int thread_count)
-    : thread_count_(thread_count), taken_(static_cast<std::size_t>(thread_count)) {}
+    : thread_count_(thread_count), offers_(static_cast<std::size_t>(thread_count - 1)) {}
 
 ThreadPool::~ThreadPool() {
-  stop_.store(true);
-  job_.value.fetch_add(1);
-  job_.value.notify_all();
+  for (Offer& offer : offers_) {
+    offer.state.store(State::kStopped);
+    offer.state.notify_all();
+  }
   for (std::thread& helper : helpers_) {
     if (helpers_process_ == ::getpid())
       helper.join();
@@ -56,7 +63,7 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::start_helpers() {
   helpers_process_ = ::getpid();
-  helpers_.reserve(static_cast<std::size_t>(thread_count_ - 1));
+  helpers_.reserve(offers_.size());
   try {
     for (int index = 1; index < thread_count_; ++index)
       helpers_.emplace_back([this, index] { help(index); });
@@ -65,29 +72,34 @@ void ThreadPool::start_helpers() {
   }
 }
 
-void ThreadPool::take(int index, std::uint32_t job) {
-  // Parts that this job does not have are marked as taken by run().
-  std::uint32_t before = job - 1;
-  if (!taken_[static_cast<std::size_t>(index)].value.compare_exchange_strong(before, job)) return;
-  call_(body_, index);
-  done_.value.fetch_add(1, std::memory_order_release);
+void ThreadPool::help(int index) {
+  Offer& offer = offers_[static_cast<std::size_t>(index - 1)];
+  for (int spins = 0;;) {
+    const State state = offer.state.load(std::memory_order_relaxed);
+    if (state == State::kStopped) return;
+    if (state == State::kOffered) {
+      if (offer.try_take()) {
+        offer.call(offer.body, index);
+        offer.state.store(State::kIdle, std::memory_order_release);
+      }
+      spins = 0;
+    } else if (++spins < kSpins) {
+      pause_core();
+    } else {
+      // Offered after this look: the wait ends at once. Offered later: the caller sees a sleeper.
+      sleepers_.fetch_add(1);
+      offer.state.wait(state);
+      sleepers_.fetch_sub(1);
+      leave_core(waking_core_.load(std::memory_order_relaxed));
+      spins = 0;
+    }
+  }
 }
 
-void ThreadPool::help(int index) {
-  std::uint32_t seen = 0;
-  while (true) {
-    for (int i = 0; i < kSpins && job_.value.load(std::memory_order_relaxed) == seen; ++i)
-      pause_core();
-    if (job_.value.load() == seen) {
-      sleepers_.value.fetch_add(1);
-      job_.value.wait(seen);
-      sleepers_.value.fetch_sub(1);
-      leave_core(waking_core_.load(std::memory_order_relaxed));
-    }
-    seen = job_.value.load();
-    if (stop_.load()) return;
-    take(index, seen);
-  }
+void ThreadPool::wake_sleepers(int part_count) {
+  waking_core_.store(::sched_getcpu(), std::memory_order_relaxed);
+  for (int index = 1; index < part_count; ++index)
+    offers_[static_cast<std::size_t>(index - 1)].state.notify_all();
 }
 
 void ThreadPool::run(int part_count, Call call, const void* body) {
@@ -98,26 +110,29 @@ void ThreadPool::run(int part_count, Call call, const void* body) {
   }
   if (helpers_.empty()) start_helpers();
 
-  call_ = call;
-  body_ = body;
-  const std::uint32_t job = job_.value.load(std::memory_order_relaxed) + 1;
-  const std::uint32_t done_before = done_.value.load(std::memory_order_relaxed);
-  for (int index = 0; index < thread_count_; ++index)
-    taken_[static_cast<std::size_t>(index)].value.store(index < part_count ? job - 1 : job,
-                                                        std::memory_order_relaxed);
-  job_.value.store(job);
-  if (sleepers_.value.load() != 0) {
-    waking_core_.store(::sched_getcpu(), std::memory_order_relaxed);
-    job_.value.notify_all();
+  for (int index = 1; index < part_count; ++index) {
+    Offer& offer = offers_[static_cast<std::size_t>(index - 1)];
+    offer.call = call;
+    offer.body = body;
+    offer.state.store(State::kOffered);  // in one order with sleepers_
   }
+  if (sleepers_.load() != 0) wake_sleepers(part_count);
 
-  for (int index = 0; index < part_count; ++index) take(index, job);
-  const std::uint32_t all = done_before + static_cast<std::uint32_t>(part_count);
-  for (int i = 0; done_.value.load(std::memory_order_acquire) != all; ++i) {
-    if (i < kSpins)
-      pause_core();
-    else
-      std::this_thread::yield();
+  call(body, 0);
+  for (int index = 1; index < part_count; ++index) {
+    Offer& offer = offers_[static_cast<std::size_t>(index - 1)];
+    if (!offer.try_take()) continue;
+    call(body, index);
+    offer.state.store(State::kIdle, std::memory_order_release);
+  }
+  for (int index = 1; index < part_count; ++index) {
+    const Offer& offer = offers_[static_cast<std::size_t>(index - 1)];
+    for (int spins = 0; offer.state.load(std::memory_order_acquire) != State::kIdle; ++spins) {
+      if (spins < kSpins)
+        pause_core();
+      else
+        std::this_thread::yield();
+    }
   }
   busy_.store(false, std::memory_order_release);
 }

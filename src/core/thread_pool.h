@@ -37,27 +37,29 @@ class ThreadPool {
  private:
   using Call = void (*)(const void* body, int index);
 
-  struct alignas(128) Line {
-    std::atomic<std::uint32_t> value{0};
+  enum class State : std::uint32_t { kIdle, kOffered, kTaken, kStopped };
+
+  /// What one helper is to do, in one cache line that the caller and that helper pass to and fro:
+  /// the job goes over with its offer, and the line comes back as its end. `call` and `body` belong
+  /// to whoever turned kOffered into kTaken, and to the caller while nothing is offered.
+  struct alignas(128) Offer {
+    std::atomic<State> state{State::kIdle};
+    Call call = nullptr;
+    const void* body = nullptr;
+
+    bool try_take();
   };
 
   void run(int part_count, Call call, const void* body);
   void start_helpers();
+  void wake_sleepers(int part_count);
   void help(int index);
-  /// Runs the part if nobody has taken it in job `job`.
-  void take(int index, std::uint32_t job);
 
   const int thread_count_;
   std::atomic<bool> busy_{false};  // not a mutex: the thread that holds it may ask again
-  Call call_ = nullptr;
-  const void* body_ = nullptr;
-  // Where the latest caller ran who woke helpers.
-  std::atomic<int> waking_core_{-1};
-  Line job_;                 // number of the latest job: helpers wait for it to change
-  Line done_;                // parts finished in all jobs so far
-  Line sleepers_;            // helpers that need to be woken
-  std::vector<Line> taken_;  // for each part, the latest job in which it was taken
-  std::atomic<bool> stop_{false};
+  alignas(128) std::atomic<int> sleepers_{0};  // helpers that need to be woken
+  std::atomic<int> waking_core_{-1};           // where the latest caller ran who woke helpers
+  std::vector<Offer> offers_;                  // one for each part but the caller's own, the first
   std::vector<std::thread> helpers_;
   int helpers_process_ = 0;  // threads do not follow their process into a fork
 };

@@ -4,15 +4,13 @@
 
 #include "core/require.h"
 #include "core/thread_pool.h"
+#include "kernels/parallel_fold.h"
 
 namespace fanin {
 namespace {
 
 // Partials of a program with several operations stay in L1: elements of a block.
 constexpr std::size_t kBlock = 2048;
-
-// Below this one thread is faster than handing half of it over.
-constexpr std::size_t kOneThreadBytes = 32 << 10;
 
 }  // namespace
 

@@ -79,8 +79,8 @@ Store store_for(std::size_t bytes_moved) {
 
 Store store_for(const Arithmetic& arithmetic, const Fold& fold) {
   const std::size_t bytes = bytes_moved(arithmetic, fold);
-  // From a quarter of the cache on it is faster not to fetch lines that are only written.
-  if (bytes <= last_cache_bytes() / 4) return Store::kCached;
+  // From half of the cache on it is faster not to fetch lines that are only written.
+  if (bytes <= last_cache_bytes() / 2) return Store::kCached;
   return streams_directly(arithmetic, fold) ? Store::kStreaming : store_for(bytes);
 }
 

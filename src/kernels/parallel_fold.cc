@@ -7,9 +7,6 @@
 namespace fanin {
 namespace {
 
-// Below this a hand-over to another thread, about 1 us, costs more than half of the time of one.
-constexpr std::size_t kOneThreadBytes = std::size_t{128} << 10;
-
 // No two threads write to one cache line of an aligned target, whatever its type.
 constexpr std::size_t kPartElements = 64;
 
@@ -20,7 +17,7 @@ void parallel_fold(Context& context, const Arithmetic& arithmetic, const Fold& f
   Fold whole = fold;
   whole.store = store_for(arithmetic, fold);
   const auto thread_count = static_cast<std::size_t>(context.thread_count());
-  if (bytes < kOneThreadBytes || thread_count == 1) return fanin::fold(arithmetic, whole);
+  if (bytes <= kOneThreadBytes || thread_count == 1) return fanin::fold(arithmetic, whole);
 
   const std::size_t lines = (fold.count + kPartElements - 1) / kPartElements;
   const std::size_t part_elements = (lines + thread_count - 1) / thread_count * kPartElements;
