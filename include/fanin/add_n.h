@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -16,6 +17,9 @@ struct SumOptions {
   /// Divide by the number of terms, before rounding. Integers give float32 (8 and 16 bit) or
   /// float64 (32 and 64 bit), the exact quotient rounded once.
   bool mean = false;
+
+  /// What AUTO may hold at once while terms arrive. Nothing: a quarter of the machine's memory.
+  std::optional<std::size_t> memory_budget_bytes = std::nullopt;
 
   /// Nothing: Context::process().
   Context* context = nullptr;

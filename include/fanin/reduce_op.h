@@ -19,7 +19,7 @@ void check(ReduceOp op);
 
 /// Where sums of float16 and bfloat16 are rounded: once at the end (partial sums are float32), or
 /// at each step, as TensorFlow does. Other types are the same in both.
-enum class Accumulation : std::uint8_t { kWide = 0, kNative = 1 };
+enum class Accumulation : std::uint8_t { kWide = 0, kNative = 1, kExact = 2 };
 
 /// "wide" or "native".
 std::string_view name(Accumulation accumulation);

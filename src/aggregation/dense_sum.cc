@@ -27,6 +27,7 @@ Arithmetic arithmetic_of(const SumOptions& options, DType dtype, std::size_t ter
 void check_dtypes(std::size_t first_position, DType first, std::size_t position, DType other) {
   if (first == other) [[likely]]
     return;
+  if (position < first_position) return check_dtypes(position, other, first_position, first);
   throw InvalidArgument(
       ErrorKind::kDtypeMismatch,
       fmt::format("term {} is {} but term {} is {}; the terms of a sum have one dtype",
@@ -37,6 +38,7 @@ void check_shapes(std::size_t first_position, const Shape& first, std::size_t po
                   const Shape& other) {
   if (first == other) [[likely]]
     return;
+  if (position < first_position) return check_shapes(position, other, first_position, first);
   throw InvalidArgument(
       ErrorKind::kShapeMismatch,
       fmt::format(

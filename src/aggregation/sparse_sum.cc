@@ -1,19 +1,16 @@
 // Sums with sparse terms: one after the other if all are sparse, dense if one is dense.
 
+#include "aggregation/sparse_sum.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "aggregation/dense_sum.h"
-#include "aggregation/sparse_check.h"
 #include "core/require.h"
 #include "fanin/add_n.h"
 
 namespace fanin {
-namespace {
-
-/// A sparse term as a dense one of partial cells: zeros, and each row of values added in order of
-/// appearance.
 Buffer make_dense(Context& context, const Arithmetic& arithmetic, const Term& term,
                   const Shape& shape) {
   const auto indices = checked_indices(term, &shape);
@@ -42,8 +39,10 @@ Buffer make_dense(Context& context, const Arithmetic& arithmetic, const Term& te
   return buffer;
 }
 
-Tensor sum_to_dense(Context& context, const Arithmetic& arithmetic, std::span<const Term> terms) {
-  const Shape& shape = common_dense_shape(terms);
+namespace {
+
+Tensor sum_to_dense(Context& context, const Arithmetic& arithmetic, std::span<const Term> terms,
+                    const Shape& shape) {
   std::vector<Buffer> made_dense;
   Operands operands(terms.size());
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -85,7 +84,9 @@ Tensor join_values(Context& context, const Arithmetic& arithmetic, std::span<con
   return {std::move(buffer), arithmetic.result, std::move(shape), first.device()};
 }
 
-Tensor join_indices(Context& context, std::span<const std::int64_t> indices, DType dtype,
+}  // namespace
+
+Tensor make_indices(Context& context, std::span<const std::int64_t> indices, DType dtype,
                     const Device& device) {
   Buffer buffer = context.buffers().allocate(indices.size() * size_of(dtype));
   if (dtype == DType::kInt64 && !indices.empty())
@@ -96,23 +97,20 @@ Tensor join_indices(Context& context, std::span<const std::int64_t> indices, DTy
   return {std::move(buffer), dtype, {static_cast<std::int64_t>(indices.size())}, device};
 }
 
-IndexedSlices sum_to_sparse(Context& context, const Arithmetic& arithmetic,
-                            std::span<const Term> terms) {
-  std::optional<Shape> shape = common_sparse_shape(terms);
+IndexedSlices join_slices(Context& context, const Arithmetic& arithmetic,
+                          std::span<const Term> terms, const Shape* dense_shape) {
   std::vector<std::int64_t> indices;
   DType index_type = DType::kInt32;
   for (const Term& term : terms) {
-    const auto more = checked_indices(term, shape ? &*shape : nullptr);
+    const auto more = checked_indices(term, dense_shape);
     indices.insert(indices.end(), more.begin(), more.end());
     if (term.sparse()->indices.dtype() == DType::kInt64) index_type = DType::kInt64;
   }
   const auto row_count = static_cast<std::int64_t>(indices.size());
   return {join_values(context, arithmetic, terms, row_count),
-          join_indices(context, indices, index_type, terms.front().sparse()->indices.device()),
-          std::move(shape)};
+          make_indices(context, indices, index_type, terms.front().sparse()->indices.device()),
+          dense_shape != nullptr ? std::optional(*dense_shape) : std::nullopt};
 }
-
-}  // namespace
 
 std::optional<Value> add_n(std::span<const std::optional<Value>> terms, const SumOptions& options) {
   require(!terms.empty(), ErrorKind::kEmpty, "add_n needs at least one term, got none");
@@ -123,12 +121,11 @@ std::optional<Value> add_n(std::span<const std::optional<Value>> terms, const Su
     if (terms[i]) present.push_back({&*terms[i], i});
   if (present.empty()) return std::nullopt;
 
-  check_terms(present);
-  const Arithmetic arithmetic =
-      arithmetic_of(options, dtype_of_term(present.front()), present.size());
-  if (std::ranges::any_of(present, [](const Term& term) { return term.dense() != nullptr; }))
-    return sum_to_dense(context_of(options), arithmetic, present);
-  return sum_to_sparse(context_of(options), arithmetic, present);
+  const TermCheck fit = check_terms(present);
+  const Arithmetic arithmetic = arithmetic_of(options, fit.dtype(), present.size());
+  if (fit.dense_shape() != nullptr)
+    return sum_to_dense(context_of(options), arithmetic, present, *fit.dense_shape());
+  return join_slices(context_of(options), arithmetic, present, fit.sparse_shape());
 }
 
 }  // namespace fanin

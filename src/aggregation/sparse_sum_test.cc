@@ -223,7 +223,7 @@ TEST(SparseSumErrors, AreAboutTwoTerms) {
 TEST(SparseSumErrors, AreAboutASparseAndADenseTerm) {
   const auto good = rows({1, 2}, indices32({3}));
   expect_error(ErrorKind::kShapeMismatch,
-               "term 1 has shape [4,2] but term 0 has shape [5,2]; the terms of a sum have one "
+               "term 0 has shape [5,2] but term 1 has shape [4,2]; the terms of a sum have one "
                "shape",
                [&] {
                  add_n(Terms{good, dense(std::vector<float>(8), {4, 2})});

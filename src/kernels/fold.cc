@@ -1,6 +1,8 @@
 #include "kernels/fold.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <hwy/targets.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 
 #include "core/add_n_order.h"
 #include "kernels/fold_types.h"
+#include "kernels/pass.h"
 
 namespace fanin {
 namespace {
@@ -82,6 +85,20 @@ Store store_for(const Arithmetic& arithmetic, const Fold& fold) {
   // From half of the cache on it is faster not to fetch lines that are only written.
   if (bytes <= last_cache_bytes() / 2) return Store::kCached;
   return streams_directly(arithmetic, fold) ? Store::kStreaming : store_for(bytes);
+}
+
+std::string describe_kernel(const Arithmetic& arithmetic) {
+  static constexpr std::array<std::string_view, 11> kPartialNames = {
+      "float32", "float64", "int8",   "int16",  "int32",           "int64",
+      "uint8",   "uint16",  "uint32", "uint64", "128-bit integers"};
+  if (!is_floating(arithmetic.input))
+    return fmt::format("integer loops, partial sums in {}",
+                       kPartialNames[static_cast<std::size_t>(arithmetic.partial)]);
+  // Highway's better targets have the lower bits.
+  const std::int64_t usable = hwy::SupportedTargets() & pass_targets();
+  return fmt::format("{}, partial sums in {}{}", hwy::TargetName(usable & -usable),
+                     kPartialNames[static_cast<std::size_t>(arithmetic.partial)],
+                     arithmetic.rounds_each_step ? ", rounded at each step" : "");
 }
 
 std::size_t bytes_moved(const Arithmetic& arithmetic, const Fold& fold) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "kernels/arithmetic.h"
 
@@ -41,6 +42,9 @@ std::span<const std::uint8_t> add_n_groups(std::size_t count);
 
 /// Copies bytes that do not overlap.
 void copy(std::span<std::byte> to, std::span<const std::byte> from, Store store);
+
+/// What adds cells of this arithmetic on this machine, for people: "AVX2, partial sums in float32".
+std::string describe_kernel(const Arithmetic& arithmetic);
 
 /// Bytes that a fold reads and writes.
 std::size_t bytes_moved(const Arithmetic& arithmetic, const Fold& fold);

@@ -20,7 +20,7 @@ class Conformance : public ToolTest {
 };
 
 TEST_F(Conformance, HoldsForTheSystemsThatAreBuilt) {
-  for (const char* system : {"add_n", "device", "options"}) {
+  for (const char* system : {"add_n", "aggregate", "device", "options"}) {
     const ToolRun result =
         run({"conformance", std::string(FANIN_VECTORS) + "/" + system + ".jsonl"});
     EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

@@ -22,6 +22,8 @@ struct System {
 
 std::optional<nlohmann::json> run_add_n(std::string_view op, const nlohmann::json& arguments,
                                         Inputs& inputs);
+std::optional<nlohmann::json> run_aggregate(std::string_view op, const nlohmann::json& arguments,
+                                            Inputs& inputs);
 std::optional<nlohmann::json> run_device(std::string_view op, const nlohmann::json& arguments,
                                          Inputs& inputs);
 std::optional<nlohmann::json> run_options(std::string_view op, const nlohmann::json& arguments,
@@ -30,6 +32,7 @@ std::optional<nlohmann::json> run_options(std::string_view op, const nlohmann::j
 /// The systems that are built.
 inline constexpr System kSystems[] = {
     {"add_n", run_add_n},
+    {"aggregate", run_aggregate},
     {"device", run_device},
     {"options", run_options},
 };

@@ -162,6 +162,12 @@ std::optional<Value> Inputs::term(const json& json) {
   return value(json);
 }
 
+std::vector<std::optional<Value>> Inputs::terms(const json& json) {
+  std::vector<std::optional<Value>> terms;
+  for (const auto& each : json) terms.push_back(term(each));
+  return terms;
+}
+
 bool Inputs::have_changed() const {
   return std::ranges::any_of(
       made_, [](const Made& made) { return !std::ranges::equal(made.tensor.bytes(), made.bytes); });
@@ -194,6 +200,16 @@ json normalised(const json& answer) {
   if (result.is_structured())
     for (json& part : result) part = normalised(part);
   return result;
+}
+
+json sum_to_json(const std::optional<Value>& sum) {
+  if (!sum) return {{"none", true}};
+  return {{"value", to_json(*sum)}};
+}
+
+Accumulation accumulation_of(const json& arguments) {
+  const auto text = arguments.value("accumulation", std::string("default"));
+  return text == "default" ? Accumulation::kWide : parse_accumulation(text);
 }
 
 }  // namespace fanin::cli

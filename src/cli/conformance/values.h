@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fanin/indexed_slices.h"
+#include "fanin/reduce_op.h"
 
 namespace fanin::cli {
 
@@ -17,7 +18,8 @@ class Inputs {
   Tensor tensor(const nlohmann::json& json);
   IndexedSlices sparse(const nlohmann::json& json);
   Value value(const nlohmann::json& json);
-  std::optional<Value> term(const nlohmann::json& json);  ///< null is a missing one
+  std::optional<Value> term(const nlohmann::json& json);                ///< null is a missing one
+  std::vector<std::optional<Value>> terms(const nlohmann::json& json);  ///< a list of these
 
   /// Whether any value has other bytes than when it was made.
   bool have_changed() const;
@@ -33,6 +35,12 @@ class Inputs {
 nlohmann::json to_json(const Tensor& tensor);
 nlohmann::json to_json(const Shape& shape);
 nlohmann::json to_json(const Value& value);
+
+/// {"value": ..}, or {"none": true}.
+nlohmann::json sum_to_json(const std::optional<Value>& sum);
+
+/// How the cases call an accumulation: "default" is wide.
+Accumulation accumulation_of(const nlohmann::json& arguments);
 
 /// An answer in which each tensor is written in the one way in which to_json() writes it, so that
 /// equal answers are equal JSON. Any NaN is "nan".
