@@ -15,6 +15,7 @@ enum class ExitCode : int {
 /// Each adds one command to the tool. When the command is chosen, its callback does the work and
 /// sets `exit_code`; errors are thrown, and main() turns them into a sentence and a code.
 void add_sum(CLI::App& app, ExitCode& exit_code);
+void add_compare(CLI::App& app, ExitCode& exit_code);
 void add_conformance(CLI::App& app, ExitCode& exit_code);
 void add_schedule(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code);

@@ -20,6 +20,7 @@ ExitCode run(int argc, char** argv, bool json) {
       "peer died.");
   ExitCode exit_code = ExitCode::kDone;
   fanin::cli::add_sum(app, exit_code);
+  fanin::cli::add_compare(app, exit_code);
   fanin::cli::add_conformance(app, exit_code);
   fanin::cli::add_schedule(app, exit_code);
   fanin::cli::add_verify(app, exit_code);

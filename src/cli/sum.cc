@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +8,10 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/term_files.h"
 #include "cli/units.h"
-#include "core/require.h"
-#include "fanin/add_n.h"
-#include "files/npy.h"
+#include "fanin/aggregator.h"
+#include "kernels/arithmetic.h"
 
 namespace fanin::cli {
 namespace {
@@ -24,104 +22,122 @@ struct SumArguments {
   std::vector<std::string> inputs;
   std::string output;
   bool mean = false;
+  std::string method = "AUTO";
   std::string accumulation = "wide";
+  std::string memory;
+  bool explain = false;
   bool json = false;
 };
+
+/// What all sums of a run have cost together.
+struct Totals {
+  AggregationMethod method = AggregationMethod::kAuto;  // of the last
+  std::size_t peak_bytes = 0;
+  double sum_seconds = 0;
+  std::string explanation;  // of the largest tensor
+  std::size_t largest = 0;
+};
+
+ReduceOp op_of(const SumArguments& arguments) {
+  return arguments.mean ? ReduceOp::kMean : ReduceOp::kSum;
+}
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Compares the headers, so that nothing large is read in vain. Returns the bytes of all data.
-std::size_t check_inputs(const std::vector<std::string>& paths) {
-  const NpyHeader first = read_npy_header(paths.front());
-  const std::size_t bytes = first.shape.element_count() * size_of(first.dtype);
-  for (const std::string& path : paths) {
-    const NpyHeader header = read_npy_header(path);
-    require(header.dtype == first.dtype, ErrorKind::kDtypeMismatch,
-            "{} is {} but {} is {}; the terms of a sum have one dtype", paths.front(),
-            name(first.dtype), path, name(header.dtype));
-    require(header.shape == first.shape, ErrorKind::kShapeMismatch,
-            "{} has shape {} but {} has shape {}; the terms of a sum have one shape", paths.front(),
-            to_string(first.shape), path, to_string(header.shape));
+/// Reads the terms of one tensor one after the other, each only when its sum wants it.
+Tensor sum_entry(const TermFiles& files, const TermEntry& entry, AggregationMethod method,
+                 const SumOptions& options, const OnBytes& on_bytes, Totals& totals) {
+  Aggregator aggregator(static_cast<int>(files.file_count()), method, options);
+  for (std::size_t file = 0; file < files.file_count(); ++file)
+    aggregator.push(files.read(file, entry, on_bytes));
+  Tensor sum = std::get<Tensor>(*aggregator.finish());
+  const AggregationRecord record = aggregator.record();
+  totals.method = record.method;
+  totals.peak_bytes = std::max(totals.peak_bytes, record.peak_bytes);
+  totals.sum_seconds += std::chrono::duration<double>(record.busy_time).count();
+  if (totals.explanation.empty() || entry.byte_count() > totals.largest) {
+    totals.largest = entry.byte_count();
+    totals.explanation = to_string(aggregator.explain());
   }
-  return bytes * paths.size();
+  return sum;
 }
 
-std::vector<NpyArray> read_all(const std::vector<std::string>& paths, Progress& progress) {
-  std::vector<NpyArray> arrays;
-  arrays.reserve(paths.size());
-  for (const std::string& path : paths) {
-    progress.start("reading " + path);
-    arrays.push_back(
-        read_npy(path, Context::process(), [&](std::size_t bytes) { progress.add(bytes); }));
-  }
-  // Fortran order stays if all have it.
-  const auto is_transposed = [](const NpyArray& array) { return array.is_transposed; };
-  if (!std::ranges::all_of(arrays, is_transposed))
-    for (NpyArray& array : arrays) array = to_row_major(array, Context::process());
-  return arrays;
-}
-
-NpyArray add(const std::vector<NpyArray>& arrays, const SumOptions& options) {
-  std::vector<Tensor> terms;
-  terms.reserve(arrays.size());
-  for (const NpyArray& array : arrays) terms.push_back(array.tensor);
-  return {add_n(terms, options), arrays.front().is_transposed};
-}
-
-void print_result(const SumArguments& arguments, const NpyArray& sum, double seconds,
-                  double sum_seconds) {
-  const Shape shape = sum.shape();
+void print_result(const SumArguments& arguments, const TermFiles& files, const Totals& totals,
+                  double seconds) {
+  const std::size_t term_bytes = files.byte_count() / files.file_count();
+  const ReduceOp op = op_of(arguments);
   if (arguments.json) {
-    const nlohmann::json object = {{"output", arguments.output},
-                                   {"terms", arguments.inputs.size()},
-                                   {"mean", arguments.mean},
-                                   {"accumulation", arguments.accumulation},
-                                   {"dtype", name(sum.tensor.dtype())},
-                                   {"shape", std::vector(shape.dims().begin(), shape.dims().end())},
-                                   {"bytes", sum.tensor.bytes().size()},
-                                   {"seconds", seconds},
-                                   {"sum_seconds", sum_seconds}};
+    auto tensors = nlohmann::ordered_json::array();
+    for (const TermEntry& entry : files.entries())
+      tensors.push_back(
+          {{"name", entry.name},
+           {"dtype", name(result_dtype(op, entry.dtype))},
+           {"shape", std::vector(entry.shape.dims().begin(), entry.shape.dims().end())}});
+    const nlohmann::ordered_json object = {{"output", arguments.output},
+                                           {"terms", arguments.inputs.size()},
+                                           {"mean", arguments.mean},
+                                           {"method", name(totals.method)},
+                                           {"accumulation", arguments.accumulation},
+                                           {"tensors", tensors},
+                                           {"term_bytes", term_bytes},
+                                           {"peak_bytes", totals.peak_bytes},
+                                           {"seconds", seconds},
+                                           {"sum_seconds", totals.sum_seconds}};
     fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {} of {} {}, {} {}, {}, in {} ({} to add)\n", arguments.output,
-             arguments.mean ? "mean" : "sum", arguments.inputs.size(),
-             arguments.inputs.size() == 1 ? "term" : "terms", name(sum.tensor.dtype()),
-             to_string(shape), bytes_text(sum.tensor.bytes().size()), seconds_text(seconds),
-             seconds_text(sum_seconds));
+  const TermEntry* const only = files.entries().size() == 1 ? &files.entries().front() : nullptr;
+  const std::string what = only != nullptr
+                               ? fmt::format("{} {}", name(result_dtype(op, only->dtype)),
+                                             to_string(only->shape))
+                               : fmt::format("{} tensors", files.entries().size());
+  fmt::print("{}: {} of {} {}, {}, {}, in {} ({} to add by {}, {} in hand at most)\n",
+             arguments.output, arguments.mean ? "mean" : "sum", arguments.inputs.size(),
+             arguments.inputs.size() == 1 ? "term" : "terms", what, bytes_text(term_bytes),
+             seconds_text(seconds), seconds_text(totals.sum_seconds), name(totals.method),
+             bytes_text(totals.peak_bytes));
+  if (arguments.explain) fmt::print("{}", totals.explanation);
 }
 
 void run_sum(const SumArguments& arguments) {
   const auto begin = Clock::now();
-  const SumOptions options{.accumulation = parse_accumulation(arguments.accumulation),
-                           .mean = arguments.mean};
-  check_npy_target(arguments.output);
-  const std::size_t input_bytes = check_inputs(arguments.inputs);
+  const AggregationMethod method = parse_aggregation_method(arguments.method);
+  SumOptions options{.accumulation = parse_accumulation(arguments.accumulation),
+                     .mean = arguments.mean};
+  if (!arguments.memory.empty()) options.memory_budget_bytes = parse_bytes(arguments.memory);
+  // Wrong options are told before a file is touched.
+  static_cast<void>(Aggregator(static_cast<int>(arguments.inputs.size()), method, options));
+  const TermFiles files(arguments.inputs);
+  SumFile output(arguments.output, files, op_of(arguments));
 
-  NpyArray sum;
-  double sum_seconds = 0;
+  Totals totals{.method = method, .explanation = {}};
   {
-    Progress progress(input_bytes + input_bytes / arguments.inputs.size(), !arguments.json);
-    const auto arrays = read_all(arguments.inputs, progress);
-    progress.start("adding");
-    const auto sum_begin = Clock::now();
-    sum = add(arrays, options);
-    sum_seconds = seconds_since(sum_begin);
+    Progress progress(files.byte_count() + files.byte_count() / files.file_count(),
+                      !arguments.json);
+    const OnBytes on_bytes = [&](std::size_t bytes) { progress.add(bytes); };
+    for (const TermEntry& entry : files.entries()) {
+      progress.start(entry.name.empty() ? "summing" : "summing " + entry.name);
+      const Tensor sum = sum_entry(files, entry, method, options, on_bytes, totals);
+      output.write(entry, sum, on_bytes);
+    }
     progress.start("writing " + arguments.output);
-    write_npy(arguments.output, sum, [&](std::size_t bytes) { progress.add(bytes); });
+    output.commit();
   }
-  print_result(arguments, sum, seconds_since(begin), sum_seconds);
+  print_result(arguments, files, totals, seconds_since(begin));
 }
 
 }  // namespace
 
 void add_sum(CLI::App& app, ExitCode& /*exit_code*/) {
-  CLI::App* command =
-      app.add_subcommand("sum", "Add the arrays of some .npy files, element by element");
+  CLI::App* command = app.add_subcommand(
+      "sum", "Add the arrays of .npy files, or the tensors of .safetensors files by name");
   const auto arguments = std::make_shared<SumArguments>();
-  command->add_option("FILES", arguments->inputs, "Arrays of one shape and one dtype")->required();
+  command
+      ->add_option("FILES", arguments->inputs,
+                   "Arrays of one shape and one dtype, or files with the same tensors")
+      ->required();
   command
       ->add_option("-o,--output", arguments->output,
                    "Where the sum goes; may be one of FILES. It is replaced only when all is done")
@@ -130,12 +146,24 @@ void add_sum(CLI::App& app, ExitCode& /*exit_code*/) {
       "--mean", arguments->mean,
       "Divide by the number of files. Integers give float32 (8 and 16 bit) or float64");
   command
-      ->add_option("--accumulation", arguments->accumulation,
-                   "wide: float16 is added in float32 and rounded once; native: rounded at each "
-                   "step, as TensorFlow does")
+      ->add_option("--method", arguments->method,
+                   "ADD_N: one pass, holds a tensor of every file; TREE: holds a logarithm of them; "
+                   "ACCUMULATE_N: holds one and the sum; AUTO: the first that fits --memory")
       ->capture_default_str();
+  command
+      ->add_option("--accumulation", arguments->accumulation,
+                   "wide: halves are added in float32 and rounded once; native: rounded at each "
+                   "step, as TensorFlow does; exact: the exact sum, rounded once")
+      ->capture_default_str();
+  command->add_option("--memory", arguments->memory,
+                      "What AUTO may hold at once, such as 2G; a quarter of the machine's memory "
+                      "if it is not given");
+  command->add_flag("--explain", arguments->explain,
+                    "Say which method was taken for the largest tensor, why, and what others cost");
   command->add_flag("--json", arguments->json, "Print an object, for scripts");
-  command->footer("Example: fanin sum worker0.npy worker1.npy worker2.npy -o gradient.npy --mean");
+  command->footer(
+      "Examples: fanin sum worker0.npy worker1.npy worker2.npy -o gradient.npy\n"
+      "          fanin sum --mean a.safetensors b.safetensors -o soup.safetensors");
   command->callback([arguments] { run_sum(*arguments); });
 }
 

@@ -103,6 +103,21 @@ TEST(MemoryPlan, RoundsHalvesOnceAndDividesBeforeThat) {
   EXPECT_EQ(static_cast<float>(result), static_cast<float>(large));
 }
 
+TEST(MemoryPlan, DividesOnlyWhatIsFinished) {
+  for (const Schedule& schedule : schedules_of_all_shapes()) {
+    Data data(schedule, {3000, 5});
+    const int rank_count = schedule.rank_count;
+    const Arithmetic mean =
+        make_arithmetic(ReduceOp::kMean, DType::kFloat32, Accumulation::kWide, rank_count);
+    MemoryPlan plan(schedule, data.layout, mean, Outputs::kSeparate, Context::process());
+    plan.run(data.inputs, data.outputs);
+    const auto rank = static_cast<std::size_t>(schedule.root.value_or(0));
+    auto expected = data.expected(schedule, static_cast<int>(rank));
+    for (float& element : expected) element /= static_cast<float>(rank_count);
+    EXPECT_EQ(data.results[rank], expected) << schedule.name;
+  }
+}
+
 TEST(MemoryPlan, AllocatesNothingWhenItRuns) {
   Context context({.thread_count = 2});
   const Schedule schedule = two_levels_of_132();

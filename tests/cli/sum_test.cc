@@ -45,9 +45,10 @@ TEST_F(Sum, DividesForTheMean) {
   save<std::int32_t>("b.npy", {2, 2}, {2});
   const ToolRun result = run({"sum", "a.npy", "b.npy", "-o", "out.npy", "--mean", "--json"});
   const auto answer = nlohmann::json::parse(result.out);
-  EXPECT_EQ(answer.at("dtype"), "float64");
+  EXPECT_EQ(answer.at("tensors"),
+            nlohmann::json::parse(R"([{"name":"","dtype":"float64","shape":[2]}])"));
   EXPECT_EQ(answer.at("terms"), 2);
-  EXPECT_EQ(answer.at("shape"), nlohmann::json({2}));
+  EXPECT_EQ(answer.at("method"), "ADD_N");
   EXPECT_EQ(answer.at("mean"), true);
   EXPECT_EQ(load("out.npy").tensor.to_vector<double>(), (std::vector<double>{1.5, 2}));
 }
