@@ -14,6 +14,7 @@
 #include "core/require.h"
 #include "fanin/add_n.h"
 #include "files/npy.h"
+#include "files/whole_file.h"
 
 namespace fanin::cli {
 namespace {
@@ -97,7 +98,7 @@ void run_sum(const SumArguments& arguments) {
   const auto begin = Clock::now();
   const SumOptions options{.accumulation = parse_accumulation(arguments.accumulation),
                            .mean = arguments.mean};
-  check_npy_target(arguments.output);
+  check_target(arguments.output);
   const std::size_t input_bytes = check_inputs(arguments.inputs);
 
   NpyArray sum;
