@@ -80,13 +80,14 @@ TEST_F(Npy, ReportsEveryByte) {
   int calls = 0;
   write_npy(path("a.npy"), {Tensor::view<float>(elements, {5'000'000})},
             [&](std::size_t bytes) { written += bytes; });
-  read_npy(path("a.npy"), context_, [&](std::size_t bytes) {
+  const NpyArray back = read_npy(path("a.npy"), context_, [&](std::size_t bytes) {
     read += bytes;
     ++calls;
   });
   EXPECT_EQ(written, 20'000'000U);
   EXPECT_EQ(read, 20'000'000U);
   EXPECT_GT(calls, 1);
+  EXPECT_EQ(back.tensor.to_vector<float>(), elements);
 }
 
 TEST_F(Npy, SaysWhatIsWrongWithAFile) {
