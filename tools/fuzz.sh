@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# Builds the fuzzers and runs each for some seconds: tools/fuzz.sh [SECONDS] (15 unless told).
+# Builds the fuzzers and runs each for some seconds: tools/fuzz.sh [SECONDS [NAME...]] (15 seconds
+# and all of tests/fuzz/corpus/ unless told).
 # New inputs are kept in build/fuzz/corpus/, inputs that fail in build/fuzz/failures/.
 set -euo pipefail
 cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 seconds=${1:-15}
+names=("${@:2}")
+if ((${#names[@]} == 0)); then
+  mapfile -t names < <(ls tests/fuzz/corpus)
+fi
 
-tools/build.sh fuzz fuzzers
+tools/build.sh fuzz "${names[@]/#/fuzz_}"
 failed=0
-for seeds in tests/fuzz/corpus/*/; do
-  name=$(basename "$seeds")
+for name in "${names[@]}"; do
+  seeds=tests/fuzz/corpus/$name
   found=build/fuzz/corpus/$name
   failures=build/fuzz/failures/$name
   log=build/fuzz/$name.log

@@ -17,6 +17,9 @@ namespace {
 // Linux moves at most 2 GiB in one call.
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;
 
+// Small enough that progress is seen, large enough that calls do not count.
+constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
+
 [[noreturn]] void throw_unavailable(const char* verb, const std::filesystem::path& path) {
   throw Unavailable(fmt::format("cannot {} {}: {}", verb, path.string(), std::strerror(errno)));
 }
@@ -75,12 +78,29 @@ std::size_t File::read(std::span<std::byte> bytes, std::size_t offset) const {
   return done;
 }
 
-void File::write(std::span<const std::byte> bytes) const {
+void File::read_exactly(std::span<std::byte> bytes, std::size_t offset,
+                        const OnBytes& on_bytes) const {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostAtOnce));
+    const auto piece = bytes.first(std::min(kPieceBytes, bytes.size()));
+    require(read(piece, offset) == piece.size(), ErrorKind::kBadFile,
+            "{} became shorter while it was read", path_.string());
+    if (on_bytes) on_bytes(piece.size());
+    bytes = bytes.subspan(piece.size());
+    offset += piece.size();
+  }
+}
+
+void File::write(std::span<const std::byte> bytes, std::size_t offset,
+                 const OnBytes& on_bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(fd_, bytes.data(), std::min(bytes.size(), kPieceBytes),
+                                   static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_unavailable("write", path_);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    const auto done = static_cast<std::size_t>(count);
+    if (on_bytes) on_bytes(done);
+    bytes = bytes.subspan(done);
+    offset += done;
   }
 }
 

@@ -2,10 +2,14 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
 namespace fanin {
+
+/// Told how many bytes have been read or written since the last time.
+using OnBytes = std::function<void(std::size_t bytes)>;
 
 /// An open file. Functions throw with a sentence that names the path.
 class File {
@@ -27,8 +31,13 @@ class File {
   /// Reads up to bytes.size() from `offset`; fewer only at the end of the file.
   std::size_t read(std::span<std::byte> bytes, std::size_t offset) const;
 
-  /// Writes all of it after what has been written.
-  void write(std::span<const std::byte> bytes) const;
+  /// Reads bytes.size() from `offset`. Throws InvalidArgument (kBadFile) if the file ends before.
+  void read_exactly(std::span<std::byte> bytes, std::size_t offset,
+                    const OnBytes& on_bytes = nullptr) const;
+
+  /// Writes all of it, from `offset`.
+  void write(std::span<const std::byte> bytes, std::size_t offset,
+             const OnBytes& on_bytes = nullptr) const;
 
   /// Returns when the system says that the bytes are on disk.
   void sync() const;

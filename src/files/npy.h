@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 
 #include "fanin/context.h"
 #include "fanin/tensor.h"
+#include "files/file.h"
 #include "files/npy_header.h"
 
 namespace fanin {
@@ -20,9 +19,6 @@ struct NpyArray {
   Shape shape() const;
 };
 
-/// Told how many bytes have been read or written since the last time.
-using OnBytes = std::function<void(std::size_t bytes)>;
-
 /// Reads and checks the header alone.
 NpyHeader read_npy_header(const std::filesystem::path& path);
 
@@ -31,13 +27,8 @@ NpyHeader read_npy_header(const std::filesystem::path& path);
 NpyArray read_npy(const std::filesystem::path& path, Context& context,
                   const OnBytes& on_bytes = nullptr);
 
-/// Throws InvalidArgument (kBadFile) if an array cannot be written there: the folder does not
-/// exist, or something that is not a file stands in the way.
-void check_npy_target(const std::filesystem::path& path);
-
-/// Writes a whole array or nothing: it is written beside the place, brought to disk, and moved
-/// there at the end. A link is followed. Throws as check_npy_target(), and Unavailable if the
-/// system fails.
+/// Writes a whole array or nothing, as WholeFile does, and throws as it does; also InvalidArgument
+/// (kBadFile) for bfloat16, which .npy does not have.
 void write_npy(const std::filesystem::path& path, const NpyArray& array,
                const OnBytes& on_bytes = nullptr);
 

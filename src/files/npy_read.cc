@@ -1,15 +1,12 @@
-#include <algorithm>
 #include <vector>
 
 #include "core/require.h"
 #include "files/file.h"
 #include "files/npy.h"
+#include "files/with_path.h"
 
 namespace fanin {
 namespace {
-
-// Small enough that progress is seen, large enough that calls do not count.
-constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
 
 struct Opened {
   File file;
@@ -21,15 +18,13 @@ Opened open_npy(const std::filesystem::path& path) {
   File file = File::open_to_read(path);
   std::vector<std::byte> bytes(kNpyPrefixBytes);
   bytes.resize(file.read(bytes, 0));
-  try {
+  return with_path(path, [&]() -> Opened {
     const std::size_t size = npy_header_size(bytes);
     bytes.resize(size);
     bytes.resize(file.read(bytes, 0));
     NpyHeader header = parse_npy_header(bytes);
     return {std::move(file), std::move(header), size};
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(error.kind(), fmt::format("{} {}", path.string(), error.what()));
-  }
+  });
 }
 
 Shape reversed(const Shape& shape) {
@@ -54,13 +49,7 @@ NpyArray read_npy(const std::filesystem::path& path, Context& context, const OnB
           found - expected);
 
   Buffer buffer = context.buffers().allocate(expected);
-  for (std::size_t done = 0; done < expected;) {
-    const auto piece = buffer.bytes().subspan(done, std::min(kPieceBytes, expected - done));
-    require(file.read(piece, data_offset + done) == piece.size(), ErrorKind::kBadFile,
-            "{} became shorter while it was read", path.string());
-    done += piece.size();
-    if (on_bytes) on_bytes(piece.size());
-  }
+  file.read_exactly(buffer.bytes(), data_offset, on_bytes);
   // One extent, or none, is the same in both orders.
   const bool is_transposed = header.fortran_order && header.shape.rank() > 1;
   return {Tensor(std::move(buffer), header.dtype,
