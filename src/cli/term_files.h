@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fanin/reduce_op.h"
 #include "files/file.h"
 #include "files/npy.h"
 #include "files/safetensors_reader.h"

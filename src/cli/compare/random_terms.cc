@@ -7,6 +7,7 @@
 #include "cli/compare/gradient_set.h"
 #include "core/require.h"
 #include "core/thread_pool.h"
+#include "fanin/context.h"
 #include "kernels/elementwise.h"
 
 namespace fanin::cli {
