@@ -132,7 +132,8 @@ void add_sum(CLI::App& app, ExitCode& /*exit_code*/) {
   command
       ->add_option("--accumulation", arguments->accumulation,
                    "wide: float16 is added in float32 and rounded once; native: rounded at each "
-                   "step, as TensorFlow does")
+                   "step, as TensorFlow does; exact: the exact sum, rounded once, the same in any "
+                   "order of FILES")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print an object, for scripts");
   command->footer("Example: fanin sum worker0.npy worker1.npy worker2.npy -o gradient.npy --mean");
