@@ -18,9 +18,10 @@ endif()
 
 set_property(GLOBAL PROPERTY FANIN_LAYERS "")
 
-# fanin_layer(name SOURCES a.cc... HEADERS public.h... USES layer... LIBRARIES private-library... TESTS a_test.cc...)
+# fanin_layer(name SOURCES a.cc... HEADERS public.h... USES layer... LIBRARIES private-library...
+#   TESTS a_test.cc... TEST_LIBRARIES library-of-the-tests...)
 function(fanin_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;HEADERS;USES;LIBRARIES;TESTS")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;HEADERS;USES;LIBRARIES;TESTS;TEST_LIBRARIES")
   set(root ${PROJECT_BINARY_DIR}/layers/${name})
   file(REMOVE_RECURSE ${root})
   file(MAKE_DIRECTORY ${root}/fanin)
@@ -35,6 +36,7 @@ function(fanin_layer name)
   target_link_libraries(fanin_${name} PUBLIC ${layer_USES} PRIVATE fanin_flags ${layer_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY FANIN_LAYERS ${name})
   set_property(GLOBAL PROPERTY FANIN_TESTS_OF_${name} ${layer_TESTS})
+  set_property(GLOBAL PROPERTY FANIN_TEST_LIBRARIES_OF_${name} ${layer_TEST_LIBRARIES})
   set_property(GLOBAL PROPERTY FANIN_FOLDER_OF_${name} ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
@@ -44,6 +46,7 @@ function(fanin_add_layer_tests)
   get_property(layers GLOBAL PROPERTY FANIN_LAYERS)
   foreach(name IN LISTS layers)
     get_property(tests GLOBAL PROPERTY FANIN_TESTS_OF_${name})
+    get_property(libraries GLOBAL PROPERTY FANIN_TEST_LIBRARIES_OF_${name})
     get_property(folder GLOBAL PROPERTY FANIN_FOLDER_OF_${name})
     if(NOT tests)
       continue()
@@ -54,7 +57,7 @@ function(fanin_add_layer_tests)
       $<TARGET_PROPERTY:fanin_${name},INTERFACE_INCLUDE_DIRECTORIES>)
     target_link_libraries(${name}_test PRIVATE
       $<LINK_ONLY:fanin> fanin_flags GTest::gmock_main fmt::fmt
-      nlohmann_json::nlohmann_json hwy::hwy)
+      nlohmann_json::nlohmann_json hwy::hwy ${libraries})
     target_compile_definitions(${name}_test PRIVATE
       FANIN_GOLDEN_FOLDER="${PROJECT_SOURCE_DIR}/tests/golden")
     gtest_discover_tests(${name}_test PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)

@@ -26,8 +26,8 @@ std::optional<Value> aggregate(std::span<const std::optional<Value>> terms,
                                const SumOptions& options = {});
 
 /// The same slices with ascending indices, each once: rows of one index are added in order of
-/// appearance. Throws InvalidArgument if the parts do not fit together (kSparseMismatch) or an
-/// index is out of range (kIndexOutOfRange).
+/// appearance, or exactly. Throws InvalidArgument if the parts do not fit together
+/// (kSparseMismatch) or an index is out of range (kIndexOutOfRange).
 IndexedSlices coalesce(const IndexedSlices& slices, const SumOptions& options = {});
 
 }  // namespace fanin

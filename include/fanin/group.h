@@ -33,6 +33,8 @@ struct JoinOptions {
 
 struct AllReduceOptions {
   ReduceOp op = ReduceOp::kSum;
+
+  /// kWide or kNative.
   Accumulation accumulation = Accumulation::kWide;
 
   /// Names the algorithm, which decides the order of the sum.

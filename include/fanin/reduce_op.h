@@ -17,17 +17,21 @@ ReduceOp parse_reduce_op(std::string_view text);
 /// Throws InvalidArgument (kBadReduceOp) unless `op` is one of the five (a cast number may not be).
 void check(ReduceOp op);
 
-/// Where sums of float16 and bfloat16 are rounded: once at the end (partial sums are float32), or
-/// at each step, as TensorFlow does. Other types are the same in both.
-enum class Accumulation : std::uint8_t { kWide = 0, kNative = 1, kExact = 2 };
+/// Where sums of floating-point numbers are rounded. Integers are the same in all three.
+enum class Accumulation : std::uint8_t {
+  kWide = 0,    ///< partial sums of float16 and bfloat16 are float32, and round once at the end
+  kNative = 1,  ///< at each step to the type of the terms, as TensorFlow does
+  kExact = 2,   ///< the exact sum, once, to nearest, ties to even; the same in any order
+};
 
-/// "wide" or "native".
+/// "wide", "native" or "exact".
 std::string_view name(Accumulation accumulation);
 
-/// Throws InvalidArgument (kBadOption) and lists the names if it is neither.
+/// Throws InvalidArgument (kBadOption) and lists the names if it is none of them.
 Accumulation parse_accumulation(std::string_view text);
 
-/// Throws InvalidArgument (kBadOption) unless it is one of the two (a cast number may not be).
+/// Throws InvalidArgument (kBadOption) unless it is one of the three (a cast number may not
+/// be).
 void check(Accumulation accumulation);
 
 }  // namespace fanin

@@ -201,7 +201,8 @@ TEST(AddNErrors, NameBoth) {
   expect_error(ErrorKind::kEmpty, "add_n needs at least one term, got none",
                [] { add_n(std::span<const Tensor>()); });
   const std::vector<Tensor> good = {f32};
-  expect_error(ErrorKind::kBadOption, "accumulation 5 is not known; use wide (0) or native (1)",
+  expect_error(ErrorKind::kBadOption,
+               "accumulation 5 is not known; use wide (0), native (1) or exact (2)",
                [&] { add_n(good, {.accumulation = Accumulation{5}}); });
 }
 

@@ -70,6 +70,21 @@ TEST(AggregateList, KeepsMinusZero) {
   }
 }
 
+TEST(AggregateList, IsExactInEveryMethod) {
+  const SumOptions exact{.accumulation = Accumulation::kExact};
+  for (const Method method : kMethods) {
+    const auto sum = aggregate(Terms{to_tensor<float>({1e30F, -0.0F}), to_tensor<float>({1, -0.0F}),
+                                     to_tensor<float>({-1e30F, -0.0F})},
+                               method, exact);
+    EXPECT_TRUE(same_bits<float>(*sum, {1, -0.0F}));
+    const auto scalar = aggregate(Terms{Tensor::of<float>({2}, {}), std::nullopt}, method, exact);
+    EXPECT_TRUE(same_bits<float>(*scalar, {2}));
+  }
+  const std::vector<Tensor> terms = {to_tensor<double>({1e300}), to_tensor<double>({1}),
+                                     to_tensor<double>({-1e300})};
+  EXPECT_EQ(accumulate_n(terms, exact).to_vector<double>()[0], 1);
+}
+
 TEST(AggregateList, NamesTermsThatDoNotFit) {
   for (const Method method : kMethods) {
     expect_error(

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "aggregation/dense_sum.h"
+#include "aggregation/exact_sum.h"
 #include "aggregation/sparse_sum.h"
 #include "fanin/aggregate.h"
 
@@ -49,7 +50,12 @@ IndexedSlices coalesce(const IndexedSlices& slices, const SumOptions& options) {
       rows.set(i - run_begins[run],
                {.data = slices.values.bytes().data() + order[i] * row_bytes, .cell = Cell::kInput});
     std::byte* const targets[] = {values.bytes().data() + run * row_bytes};
-    fold(arithmetic, {.sources = rows.span(), .targets = targets, .count = row_elements});
+    if (arithmetic.is_exact)
+      exact_sum(context, arithmetic, rows.span(), row_elements, targets[0]);
+    else if (arithmetic.is_exact)
+      exact_sum(context, arithmetic, rows.span(), row_elements, targets[0]);
+    else
+      fold(arithmetic, {.sources = rows.span(), .targets = targets, .count = row_elements});
   }
   std::vector<std::int64_t> dims(slices.values.shape().dims().begin(),
                                  slices.values.shape().dims().end());

@@ -25,6 +25,20 @@ TEST(Coalesce, AddsInOrderOfAppearanceAndRoundsHalvesOnce) {
   EXPECT_EQ(native.indices.to_vector<std::int64_t>(), (std::vector<std::int64_t>{7}));
 }
 
+TEST(Coalesce, IsExactIfAskedFor) {
+  const IndexedSlices slices{Tensor::of<float>({0x1p80F, 1, -0x1p80F, 0x1p-24F, 0x1p-80F}, {5}),
+                             Tensor::of<std::int32_t>({2, 2, 2, 2, 2}, {5}), Shape({4})};
+  const auto once = coalesce(slices, {.accumulation = Accumulation::kExact});
+  EXPECT_EQ(once.values.to_vector<float>(), std::vector<float>{1 + 0x1p-23F});
+}
+
+TEST(Coalesce, IsExactWhenAsked) {
+  const auto cancels = slices({1e30F, 1, 1, 2, -1e30F, 3}, {2, 2, 2});
+  EXPECT_EQ(coalesce(cancels, {.accumulation = Accumulation::kExact}).values.to_vector<float>(),
+            (std::vector<float>{1, 6}));
+  EXPECT_EQ(coalesce(cancels).values.to_vector<float>(), (std::vector<float>{0, 6}));
+}
+
 TEST(Coalesce, TakesNoRowsAndRowsOfNothing) {
   EXPECT_EQ(coalesce(slices({}, {})).values.shape(), Shape({0, 2}));
   const IndexedSlices empty_rows{Tensor::of<float>({}, {2, 0}),

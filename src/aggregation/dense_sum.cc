@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "aggregation/exact_sum.h"
 #include "fanin/error.h"
 #include "kernels/parallel_fold.h"
 
@@ -49,6 +50,7 @@ void check_shapes(std::size_t first_position, const Shape& first, std::size_t po
 void sum_operands(Context& context, const Arithmetic& arithmetic, std::span<const Operand> sources,
                   std::size_t element_count, std::byte* target) {
   if (element_count == 0) return;
+  if (arithmetic.is_exact) return exact_sum(context, arithmetic, sources, element_count, target);
   std::byte* const targets[] = {target};
   parallel_fold(context, arithmetic,
                 {.sources = sources,

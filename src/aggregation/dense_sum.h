@@ -46,8 +46,8 @@ void check_dtypes(std::size_t first_position, DType first, std::size_t position,
 void check_shapes(std::size_t first_position, const Shape& first, std::size_t position,
                   const Shape& other);
 
-/// `element_count` elements of the sources, summed in ADD_N order into `target`, which overlaps
-/// none of them in part.
+/// `element_count` elements of the sources, summed into `target`, which overlaps none of them in
+/// part: in ADD_N order, or exactly.
 void sum_operands(Context& context, const Arithmetic& arithmetic, std::span<const Operand> sources,
                   std::size_t element_count, std::byte* target);
 

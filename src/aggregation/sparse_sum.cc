@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aggregation/dense_sum.h"
+#include "aggregation/exact_mixed_sum.h"
 #include "core/require.h"
 #include "fanin/add_n.h"
 
@@ -41,8 +42,12 @@ Buffer make_dense(Context& context, const Arithmetic& arithmetic, const Term& te
 
 namespace {
 
-Tensor sum_to_dense(Context& context, const Arithmetic& arithmetic, std::span<const Term> terms,
-                    const Shape& shape) {
+void sum_into(Context& context, const Arithmetic& arithmetic, std::span<const Term> terms,
+              const Shape& shape, std::byte* target) {
+  const bool has_sparse =
+      std::ranges::any_of(terms, [](const Term& term) { return term.sparse() != nullptr; });
+  if (arithmetic.is_exact && has_sparse)
+    return exact_mixed_sum(context, arithmetic, terms, shape, target);
   std::vector<Buffer> made_dense;
   Operands operands(terms.size());
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -53,10 +58,15 @@ Tensor sum_to_dense(Context& context, const Arithmetic& arithmetic, std::span<co
       operands.set(i, {.data = made_dense.back().bytes().data(), .cell = Cell::kPartial});
     }
   }
+  sum_operands(context, arithmetic, operands.span(), shape.element_count(), target);
+}
+
+Tensor sum_to_dense(Context& context, const Arithmetic& arithmetic, std::span<const Term> terms,
+                    const Shape& shape) {
   const auto first = std::ranges::find_if(terms, [](const Term& t) { return t.dense(); });
   Buffer sum =
       context.buffers().allocate(shape.element_count() * arithmetic.size_of(Cell::kResult));
-  sum_operands(context, arithmetic, operands.span(), shape.element_count(), sum.bytes().data());
+  sum_into(context, arithmetic, terms, shape, sum.bytes().data());
   return {std::move(sum), arithmetic.result, shape, first->dense()->device()};
 }
 

@@ -60,10 +60,10 @@ Shape parse_shape(std::string_view text) {
 
 Subject read_subject(const CompareArguments& arguments) {
   const TermFiles files(arguments.files);
-  Subject subject{.what = fmt::format("{} {} of {} files", files.entries().size(),
-                                      files.entries().size() == 1 ? "tensor" : "tensors",
-                                      files.file_count()),
-                  .gradients = {}};
+  Subject subject{
+      .what = fmt::format("{} {} of {} files", files.entries().size(),
+                          files.entries().size() == 1 ? "tensor" : "tensors", files.file_count()),
+      .gradients = {}};
   Progress progress(files.byte_count(), !arguments.json);
   for (const TermEntry& entry : files.entries()) {
     GradientTerms gradient{.name = entry.name, .terms = {}};
@@ -88,7 +88,8 @@ Subject make_subject(const CompareArguments& arguments) {
   Subject subject{.what = fmt::format("{}, {}", what, arguments.distribution), .gradients = {}};
   std::size_t bytes = 0;
   for (const GradientShape& each : shapes)
-    bytes += each.shape.element_count() * size_of(dtype) * static_cast<std::size_t>(arguments.terms);
+    bytes +=
+        each.shape.element_count() * size_of(dtype) * static_cast<std::size_t>(arguments.terms);
   Progress progress(bytes, !arguments.json);
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     progress.start("making up " + shapes[i].name);
@@ -145,14 +146,15 @@ void run_compare(const CompareArguments& arguments) {
           "one file has nothing to be added to; name at least two");
   require(arguments.terms >= 1 && arguments.terms <= 100'000, ErrorKind::kBadOption,
           "--terms {} is out of range; use 1 to 100000", arguments.terms);
-  require(arguments.rounds >= 1, ErrorKind::kBadOption, "--rounds {} is out of range; use 1 or more",
-          arguments.rounds);
+  require(arguments.rounds >= 1, ErrorKind::kBadOption,
+          "--rounds {} is out of range; use 1 or more", arguments.rounds);
   const std::optional<std::size_t> budget =
       arguments.memory.empty() ? std::nullopt : std::optional(parse_bytes(arguments.memory));
   std::optional<WholeFile> page;  // a place that cannot be written to is told before the work
   if (!arguments.html.empty()) page.emplace(arguments.html);
 
-  const Subject subject = arguments.files.empty() ? make_subject(arguments) : read_subject(arguments);
+  const Subject subject =
+      arguments.files.empty() ? make_subject(arguments) : read_subject(arguments);
   const Comparison comparison = compare(subject, arguments, budget);
   if (page) {
     const std::string html = to_page(comparison);

@@ -89,10 +89,10 @@ void print_result(const SumArguments& arguments, const TermFiles& files, const T
     return;
   }
   const TermEntry* const only = files.entries().size() == 1 ? &files.entries().front() : nullptr;
-  const std::string what = only != nullptr
-                               ? fmt::format("{} {}", name(result_dtype(op, only->dtype)),
-                                             to_string(only->shape))
-                               : fmt::format("{} tensors", files.entries().size());
+  const std::string what =
+      only != nullptr
+          ? fmt::format("{} {}", name(result_dtype(op, only->dtype)), to_string(only->shape))
+          : fmt::format("{} tensors", files.entries().size());
   fmt::print("{}: {} of {} {}, {}, {}, in {} ({} to add by {}, {} in hand at most)\n",
              arguments.output, arguments.mean ? "mean" : "sum", arguments.inputs.size(),
              arguments.inputs.size() == 1 ? "term" : "terms", what, bytes_text(term_bytes),
@@ -146,14 +146,16 @@ void add_sum(CLI::App& app, ExitCode& /*exit_code*/) {
       "--mean", arguments->mean,
       "Divide by the number of files. Integers give float32 (8 and 16 bit) or float64");
   command
-      ->add_option("--method", arguments->method,
-                   "ADD_N: one pass, holds a tensor of every file; TREE: holds a logarithm of them; "
-                   "ACCUMULATE_N: holds one and the sum; AUTO: the first that fits --memory")
+      ->add_option(
+          "--method", arguments->method,
+          "ADD_N: one pass, holds a tensor of every file; TREE: holds a logarithm of them; "
+          "ACCUMULATE_N: holds one and the sum; AUTO: the first that fits --memory")
       ->capture_default_str();
   command
       ->add_option("--accumulation", arguments->accumulation,
                    "wide: halves are added in float32 and rounded once; native: rounded at each "
-                   "step, as TensorFlow does; exact: the exact sum, rounded once")
+                   "step, as TensorFlow does; exact: the exact sum, rounded once, "
+                   "the same in any order of FILES")
       ->capture_default_str();
   command->add_option("--memory", arguments->memory,
                       "What AUTO may hold at once, such as 2G; a quarter of the machine's memory "
@@ -162,8 +164,8 @@ void add_sum(CLI::App& app, ExitCode& /*exit_code*/) {
                     "Say which method was taken for the largest tensor, why, and what others cost");
   command->add_flag("--json", arguments->json, "Print an object, for scripts");
   command->footer(
-      "Examples: fanin sum worker0.npy worker1.npy worker2.npy -o gradient.npy\n"
-      "          fanin sum --mean a.safetensors b.safetensors -o soup.safetensors");
+      "Example: fanin sum worker0.npy worker1.npy worker2.npy -o gradient.npy\n"
+      "         fanin sum --mean a.safetensors b.safetensors -o soup.safetensors");
   command->callback([arguments] { run_sum(*arguments); });
 }
 

@@ -21,7 +21,8 @@ bool is_safetensors(std::string_view path) { return path.ends_with(kSafetensors)
 /// "'a', 'b' and 3 more".
 std::string listed(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), kMostListed);
-  std::string text = fmt::format("'{}'", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), "', '"));
+  std::string text = fmt::format(
+      "'{}'", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), "', '"));
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
   return text;
 }
@@ -42,10 +43,9 @@ void check_names(const SafetensorsReader& first, const SafetensorsReader& other)
   if (!lacking.empty()) text += " lacks " + listed(lacking);
   if (!lacking.empty() && !extra.empty()) text += ", and";
   if (!extra.empty()) text += " has " + listed(extra);
-  throw InvalidArgument(
-      ErrorKind::kBadFile,
-      fmt::format("{}, other than {}; the terms of a sum have the same tensors", text,
-                  first.path().string()));
+  throw InvalidArgument(ErrorKind::kBadFile,
+                        fmt::format("{}, other than {}; the terms of a sum have the same tensors",
+                                    text, first.path().string()));
 }
 
 /// Lists every tensor whose dtype, or whose shape, is another one.
@@ -64,7 +64,8 @@ void check_entries(const SafetensorsReader& first, const SafetensorsReader& othe
   throw InvalidArgument(
       kind, fmt::format("{} and {} differ in {}{}; the terms of a sum have one dtype and one shape",
                         first.path().string(), other.path().string(),
-                        fmt::join(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                        fmt::join(differences.begin(),
+                                  differences.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
                         shown < differences.size()
                             ? fmt::format(" and {} more", differences.size() - shown)
                             : ""));

@@ -25,7 +25,8 @@ std::string bytes_text(std::size_t bytes) {
 std::size_t parse_bytes(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit = to_upper({end, static_cast<std::size_t>(text.data() + text.size() - end)});
+  const std::string unit =
+      to_upper({end, static_cast<std::size_t>(text.data() + text.size() - end)});
   const std::size_t power = std::string_view(" KMGT").find(unit.empty() ? " " : unit);
   const bool is_number = error == std::errc() && number >= 0 && unit.size() <= 1 && power <= 4;
   const double bytes = is_number ? std::ldexp(number, static_cast<int>(power) * 10) : -1;

@@ -9,7 +9,7 @@ namespace fanin {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOps = {"SUM", "MEAN", "MIN", "MAX", "PROD"};
-constexpr std::array<std::string_view, 2> kAccumulations = {"wide", "native"};
+constexpr std::array<std::string_view, 3> kAccumulations = {"wide", "native", "exact"};
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void check(ReduceOp op) {
 
 void check(Accumulation accumulation) {
   require(static_cast<std::size_t>(accumulation) < kAccumulations.size(), ErrorKind::kBadOption,
-          "accumulation {} is not known; use wide (0) or native (1)",
+          "accumulation {} is not known; use wide (0), native (1) or exact (2)",
           static_cast<int>(accumulation));
 }
 
@@ -48,9 +48,11 @@ Accumulation parse_accumulation(std::string_view text) {
     if (kAccumulations[i] == text) return static_cast<Accumulation>(i);
   throw InvalidArgument(
       ErrorKind::kBadOption,
-      fmt::format("accumulation \"{}\" is not known; use wide (float16 and bfloat16 are summed in "
-                  "float32 and rounded once) or native (rounded at each step)",
-                  text));
+      fmt::format(
+          "accumulation \"{}\" is not known; use wide (float16 and bfloat16 are summed in "
+          "float32 and rounded once), native (rounded at each step) or exact (the exact sum, "
+          "rounded once)",
+          text));
 }
 
 }  // namespace fanin

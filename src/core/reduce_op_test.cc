@@ -28,15 +28,18 @@ TEST(ReduceOp, RefusesOthersAndListsTheNames) {
   expect_error(ErrorKind::kBadReduceOp, message, [] { name(ReduceOp{7}); });
 }
 
-TEST(Accumulation, HasTwoNames) {
+TEST(Accumulation, HasThreeNames) {
   EXPECT_EQ(parse_accumulation("wide"), Accumulation::kWide);
   EXPECT_EQ(parse_accumulation("native"), Accumulation::kNative);
+  EXPECT_EQ(parse_accumulation("exact"), Accumulation::kExact);
   EXPECT_EQ(name(Accumulation::kNative), "native");
+  EXPECT_EQ(name(Accumulation::kExact), "exact");
   expect_error(ErrorKind::kBadOption,
                "accumulation \"Wide\" is not known; use wide (float16 and bfloat16 are summed in "
-               "float32 and rounded once) or native (rounded at each step)",
+               "float32 and rounded once), native (rounded at each step) or exact (the exact sum, "
+               "rounded once)",
                [] { parse_accumulation("Wide"); });
-  const char* message = "accumulation 9 is not known; use wide (0) or native (1)";
+  const char* message = "accumulation 9 is not known; use wide (0), native (1) or exact (2)";
   expect_error(ErrorKind::kBadOption, message, [] { check(Accumulation{9}); });
   expect_error(ErrorKind::kBadOption, message, [] { name(Accumulation{9}); });
 }

@@ -55,6 +55,10 @@ class Group::State {
   void all_reduce(const Tensor& input, const TensorView& out, const AllReduceOptions& options) {
     check_alive();
     check(options.op);
+    check(options.accumulation);
+    require(options.accumulation != Accumulation::kExact, ErrorKind::kBadOption,
+            "accumulation exact is not for an all-reduce, whose partial sums travel rounded; use "
+            "wide or native");
     const Algorithm& algorithm = find_algorithm(options.algorithm);
     const Arithmetic arithmetic =
         make_arithmetic(options.op, input.dtype(), options.accumulation, transport_->size());

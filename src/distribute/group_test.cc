@@ -138,6 +138,13 @@ TEST(Group, TellsEveryRankWhenAccumulationDiffers) {
       });
 }
 
+TEST(Group, RefusesAnExactSum) {
+  expect_mismatch(ErrorKind::kBadOption, "accumulation exact is not for an all-reduce",
+                  [](Group& group) {
+                    group.all_reduce(filled(4, 1.0F), {.accumulation = Accumulation::kExact});
+                  });
+}
+
 TEST(Group, TellsEveryRankWhenCallsDiffer) {
   expect_mismatch(ErrorKind::kRankMismatch, "rank 0 has called all_reduce, rank 1 has barrier",
                   [](Group& group) {

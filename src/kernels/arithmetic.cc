@@ -78,12 +78,14 @@ std::size_t Arithmetic::size_of(Cell cell) const {
 Arithmetic make_arithmetic(ReduceOp op, DType input, Accumulation accumulation,
                            std::int64_t input_count) {
   assert(input_count >= 1);
+  const bool is_sum = op == ReduceOp::kSum || op == ReduceOp::kMean;
   const bool is_half = input == DType::kFloat16 || input == DType::kBFloat16;
   return {.op = op,
           .input = input,
           .result = result_dtype(op, input),
           .partial = partial_type(op, input),
           .rounds_each_step = is_half && accumulation == Accumulation::kNative,
+          .is_exact = is_sum && is_floating(input) && accumulation == Accumulation::kExact,
           .divisor = op == ReduceOp::kMean ? input_count : 1};
 }
 

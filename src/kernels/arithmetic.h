@@ -33,6 +33,9 @@ struct Arithmetic {
   /// float16 and bfloat16 with Accumulation::kNative: every combination rounds to the input type,
   /// so that (a + b) + c and a + b + c still agree, but a partial that travels is rounded too.
   bool rounds_each_step;
+  /// The sum of floating-point numbers with Accumulation::kExact: nothing rounds on the way. No
+  /// partial cell could hold that, so fold() does not take it.
+  bool is_exact;
   /// MEAN divides by this when it finishes; 1 otherwise.
   std::int64_t divisor;
 

@@ -43,7 +43,7 @@ std::size_t last_cache_bytes() {
 }  // namespace
 
 void fold(const Arithmetic& arithmetic, const Fold& fold) {
-  assert(!fold.sources.empty() && !fold.targets.empty());
+  assert(!fold.sources.empty() && !fold.targets.empty() && !arithmetic.is_exact);
   if (fold.count == 0) return;
   if (is_floating(arithmetic.input))
     fold_floats(arithmetic, fold);

@@ -18,9 +18,7 @@ constexpr double kRow = 28;
 constexpr double kBarHeight = 18;
 
 std::string picture(double height, const std::string& content) {
-  return fmt::format(
-      "<svg viewBox=\"0 0 {} {}\" role=\"img\">\n{}</svg>",
-      kWidth, height, content);
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\">\n{}</svg>", kWidth, height, content);
 }
 
 std::string label(const std::string& text, double y) {

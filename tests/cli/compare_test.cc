@@ -91,7 +91,8 @@ TEST_F(Compare, IsTheSameForTheSameSeed) {
 TEST_F(Compare, WritesATableAndAPage) {
   const ToolRun result = run({"compare", "--shape", "1000", "--html", "page.html"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("tensor of shape [1000], normal, 8 float32 terms, 1000 elements"));
+  EXPECT_THAT(result.out,
+              HasSubstr("tensor of shape [1000], normal, 8 float32 terms, 1000 elements"));
   EXPECT_THAT(result.out, HasSubstr("\nADD_N, exact  "));
   EXPECT_THAT(result.out, HasSubstr("\nUse "));
   EXPECT_THAT(result.out, HasSubstr("page.html: the same with pictures\n"));
@@ -101,7 +102,8 @@ TEST_F(Compare, WritesATableAndAPage) {
 }
 
 TEST_F(Compare, RefusesWhatMakesNoSense) {
-  expect_sentence({"compare", "a.npy"}, 2, "one file has nothing to be added to; name at least two");
+  expect_sentence({"compare", "a.npy"}, 2,
+                  "one file has nothing to be added to; name at least two");
   expect_sentence({"compare", "a.npy", "b.npy", "--gradients", "resnet50"}, 2,
                   "compare either FILES or --gradients resnet50, not both");
   expect_sentence({"compare", "--gradients", "x"}, 2,
@@ -110,8 +112,7 @@ TEST_F(Compare, RefusesWhatMakesNoSense) {
                   "\"x\" is not a distribution; use normal, uniform or ill");
   for (const char* shape : {"x", "3x", "3xx4", "-1", "3 4"})
     expect_sentence({"compare", std::string("--shape=") + shape}, 2,
-                    "\"" + std::string(shape) +
-                        "\" is not a shape; use extents such as 1024x512");
+                    "\"" + std::string(shape) + "\" is not a shape; use extents such as 1024x512");
   expect_sentence({"compare", "--terms", "0"}, 2, "--terms 0 is out of range; use 1 to 100000");
   expect_sentence({"compare", "--rounds", "0"}, 2, "--rounds 0 is out of range; use 1 or more");
   expect_sentence({"compare", "--html", "none/page.html"}, 2,

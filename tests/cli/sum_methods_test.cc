@@ -71,10 +71,10 @@ TEST_F(SumMethods, AreRefusedIfThereIsNoSuch) {
                   "EXPERIMENTAL_TREE has no exact sum: it lets go of terms before all are there; "
                   "use ADD_N or AUTO");
   for (const char* size : {"x", "1X", "-1", "1KK"})
-      expect_sentence(with({"--memory", size}), 2,
-                      "\"" + std::string(size) +
-                          "\" is not a size; use a number of bytes, or one with K, M, G or T such "
-                          "as 1.5G");
+    expect_sentence(with({"--memory", size}), 2,
+                    "\"" + std::string(size) +
+                        "\" is not a size; use a number of bytes, or one with K, M, G or T such "
+                        "as 1.5G");
   EXPECT_FALSE(std::filesystem::exists(path("out.npy")));
 }
 

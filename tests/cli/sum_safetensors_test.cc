@@ -46,8 +46,8 @@ TEST_F(SumSafetensors, AddsTensorsByName) {
        {{"format", "pt"}});
   save("b.safetensors", {{"w", weights(10)}, {"step", Tensor::of<std::int64_t>({6}, {})}});
   for (const char* method : {"ADD_N", "TREE", "ACCUMULATE_N", "AUTO"}) {
-    const ToolRun result = run({"sum", "a.safetensors", "b.safetensors", "-o", "out.safetensors",
-                                "--method", method});
+    const ToolRun result =
+        run({"sum", "a.safetensors", "b.safetensors", "-o", "out.safetensors", "--method", method});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("sum of 2 terms, 2 tensors, 16 B, in "));
     EXPECT_EQ(load<float>("out.safetensors", "w"), (std::vector<float>{11, 22}));
@@ -58,12 +58,12 @@ TEST_F(SumSafetensors, AddsTensorsByName) {
 }
 
 TEST_F(SumSafetensors, AveragesCheckpoints) {
-  save("a.safetensors", {{"h", Tensor::of<BFloat16>({BFloat16(1)}, {1})},
-                         {"n", Tensor::of<std::int8_t>({1}, {1})}});
-  save("b.safetensors", {{"h", Tensor::of<BFloat16>({BFloat16(4)}, {1})},
-                         {"n", Tensor::of<std::int8_t>({2}, {1})}});
-  const ToolRun result = run(
-      {"sum", "--mean", "a.safetensors", "b.safetensors", "-o", "soup.safetensors", "--json"});
+  save("a.safetensors",
+       {{"h", Tensor::of<BFloat16>({BFloat16(1)}, {1})}, {"n", Tensor::of<std::int8_t>({1}, {1})}});
+  save("b.safetensors",
+       {{"h", Tensor::of<BFloat16>({BFloat16(4)}, {1})}, {"n", Tensor::of<std::int8_t>({2}, {1})}});
+  const ToolRun result =
+      run({"sum", "--mean", "a.safetensors", "b.safetensors", "-o", "soup.safetensors", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(static_cast<float>(load<BFloat16>("soup.safetensors", "h")[0]), 2.5F);
   EXPECT_EQ(load<float>("soup.safetensors", "n"), (std::vector<float>{1.5F}));
@@ -84,12 +84,14 @@ TEST_F(SumSafetensors, ListsTensorsThatDiffer) {
   save("c.safetensors", {{"v", one}});
   save("d.safetensors",
        {{"v", Tensor::of<double>({1}, {1})}, {"w", one}, {"x", Tensor::of<float>({1, 2}, {2})}});
-  expect_refused({"a.safetensors", "b.safetensors"},
-                 "b.safetensors lacks 'w', 'x', and has 'y', other than a.safetensors; the terms of "
-                 "a sum have the same tensors");
-  expect_refused({"c.safetensors", "b.safetensors"},
-                 "b.safetensors has 'y', other than c.safetensors; the terms of a sum have the same "
-                 "tensors");
+  expect_refused(
+      {"a.safetensors", "b.safetensors"},
+      "b.safetensors lacks 'w', 'x', and has 'y', other than a.safetensors; the terms of "
+      "a sum have the same tensors");
+  expect_refused(
+      {"c.safetensors", "b.safetensors"},
+      "b.safetensors has 'y', other than c.safetensors; the terms of a sum have the same "
+      "tensors");
   expect_refused({"a.safetensors", "d.safetensors"},
                  "a.safetensors and d.safetensors differ in 'v' (float32 [1] and float64 [1]), 'x' "
                  "(float32 [1] and float32 [2]); the terms of a sum have one dtype and one shape");
@@ -110,8 +112,9 @@ TEST_F(SumSafetensors, RefusesFilesOfAnotherKindOrDamaged) {
   expect_refused({"a.safetensors", "b.npy"},
                  "a.safetensors and b.npy are files of different kinds; sum either .npy or "
                  ".safetensors files");
-  expect_sentence({"sum", "a.safetensors", "-o", "out.npy"}, 2,
-                  "the sum of .safetensors files cannot go to out.npy: name a file of the same kind");
+  expect_sentence(
+      {"sum", "a.safetensors", "-o", "out.npy"}, 2,
+      "the sum of .safetensors files cannot go to out.npy: name a file of the same kind");
   const std::string whole = read_text("a.safetensors");
   write_text("cut.safetensors", whole.substr(0, whole.size() - 3));
   const ToolRun cut = run({"sum", "a.safetensors", "cut.safetensors", "-o", "out.safetensors"});

@@ -64,6 +64,19 @@ TEST_F(Sum, RoundsHalvesOnceOrAtEachStep) {
   };
   EXPECT_EQ(with("wide"), 2050.0F);
   EXPECT_EQ(with("native"), 2048.0F);
+  EXPECT_EQ(with("exact"), 2050.0F);
+}
+
+TEST_F(Sum, IsExactIfAskedFor) {
+  save<double>("a.npy", {1e308, 1}, {2});
+  save<double>("b.npy", {1e308, 1e100}, {2});
+  save<double>("c.npy", {-1e308, -1e100}, {2});
+  const ToolRun result =
+      run({"sum", "a.npy", "b.npy", "c.npy", "-o", "out.npy", "--accumulation", "exact", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out).at("accumulation"), "exact");
+  EXPECT_EQ(load("out.npy").tensor.to_vector<double>(), (std::vector<double>{1e308, 1}));
+  EXPECT_THAT(run({"sum", "--help"}).out, testing::HasSubstr("exact: the exact sum"));
 }
 
 TEST_F(Sum, MayReplaceOneOfItsInputs) {
@@ -113,7 +126,8 @@ TEST_F(Sum, RefusesAnOutputThatCannotBe) {
   expect_sentence({"sum", "a.npy", "-o", "."}, 2, "cannot write .: it is a folder");
   expect_sentence({"sum", "a.npy", "-o", "out.npy", "--accumulation", "x"}, 2,
                   "accumulation \"x\" is not known; use wide (float16 and bfloat16 are summed in "
-                  "float32 and rounded once) or native (rounded at each step)");
+                  "float32 and rounded once), native (rounded at each step) or exact (the exact "
+                  "sum, rounded once)");
 }
 
 TEST_F(Sum, LeavesTheOldOutputWhenItFails) {

@@ -5,3 +5,4 @@ cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 tests/clients/venv.sh numpy
 .venvs/numpy/bin/python tests/clients/numpy_npy.py build/release/bin/fanin
+.venvs/numpy/bin/python tests/clients/fsum.py build/release/bin/fanin

@@ -32,13 +32,12 @@ PageTable table_of(const Comparison& comparison) {
                              "max relative", "worst element"},
                   .rows = {}};
   for (const Measurement& each : comparison.measurements)
-    table.rows.push_back(
-        {text_of(each.way), seconds_text(each.seconds),
-         fmt::format("{:.2f} to {:.2f}", each.least_seconds / each.seconds,
-                     each.most_seconds / each.seconds),
-         bytes_text(each.peak_bytes), ulps_text(each.error.mean_ulps),
-         ulps_text(static_cast<double>(each.error.max_ulps)),
-         fmt::format("{:.2g}", each.error.max_relative), worst_text(each)});
+    table.rows.push_back({text_of(each.way), seconds_text(each.seconds),
+                          fmt::format("{:.2f} to {:.2f}", each.least_seconds / each.seconds,
+                                      each.most_seconds / each.seconds),
+                          bytes_text(each.peak_bytes), ulps_text(each.error.mean_ulps),
+                          ulps_text(static_cast<double>(each.error.max_ulps)),
+                          fmt::format("{:.2g}", each.error.max_relative), worst_text(each)});
   return table;
 }
 
@@ -62,7 +61,7 @@ std::string chart(const Comparison& comparison, const Value& value, const Text& 
 
 /// Elements that are right, off by 1 ulp, 2 to 3, 4 to 15, 16 to 255, and more.
 std::string error_chart(const Comparison& comparison) {
-  const std::vector<std::string> legend = {"exact",      "1 ulp",         "2 to 3",
+  const std::vector<std::string> legend = {"exact",   "1 ulp",     "2 to 3",
                                            "4 to 15", "16 to 255", "256 and more"};
   constexpr std::size_t kEnds[] = {1, 2, 3, 5, 9, 65};
   std::vector<PartedBar> bars;
@@ -113,12 +112,10 @@ std::string to_text(const Comparison& comparison) {
 }
 
 std::string to_json(const Comparison& comparison) {
-  nlohmann::ordered_json json = {{"what", comparison.what},
-                                 {"gradients", comparison.gradient_count},
-                                 {"terms", comparison.term_count},
-                                 {"elements", comparison.element_count},
-                                 {"dtype", name(comparison.dtype)},
-                                 {"rounds", comparison.rounds}};
+  nlohmann::ordered_json json = {
+      {"what", comparison.what},         {"gradients", comparison.gradient_count},
+      {"terms", comparison.term_count},  {"elements", comparison.element_count},
+      {"dtype", name(comparison.dtype)}, {"rounds", comparison.rounds}};
   auto rows = nlohmann::ordered_json::array();
   for (const Measurement& each : comparison.measurements) {
     nlohmann::ordered_json row = to_json(each.way);
@@ -147,14 +144,11 @@ std::string to_page(const Comparison& comparison) {
   page.add_figure("Time", chart(
                               comparison, [](const Measurement& each) { return each.seconds; },
                               [](const Measurement& each) { return seconds_text(each.seconds); }));
-  page.add_figure("Most memory in hand", chart(
-                                     comparison,
-                                     [](const Measurement& each) {
-                                       return static_cast<double>(each.peak_bytes);
-                                     },
-                                     [](const Measurement& each) {
-                                       return bytes_text(each.peak_bytes);
-                                     }));
+  page.add_figure(
+      "Most memory in hand",
+      chart(
+          comparison, [](const Measurement& each) { return static_cast<double>(each.peak_bytes); },
+          [](const Measurement& each) { return bytes_text(each.peak_bytes); }));
   page.add_figure("Elements by error, against the exact sum", error_chart(comparison));
   page.add_paragraph(
       "An ulp is the step from one number of the type to the next; exact is the number of the type "

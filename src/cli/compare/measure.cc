@@ -44,8 +44,7 @@ std::string text_of(const Way& way) {
   std::string text(name(way.method));
   constexpr std::string_view kPrefix = "EXPERIMENTAL_";
   if (text.starts_with(kPrefix)) text.erase(0, kPrefix.size());
-  if (way.accumulation != Accumulation::kWide)
-    text += fmt::format(", {}", name(way.accumulation));
+  if (way.accumulation != Accumulation::kWide) text += fmt::format(", {}", name(way.accumulation));
   return text;
 }
 

@@ -23,7 +23,7 @@ std::string text_of(const Way& way);
 /// What a way has cost, and how far it was from the exact sum.
 struct Measurement {
   Way way = {};
-  double seconds = 0;          ///< median over rounds: all gradients, from first push to sum
+  double seconds = 0;  ///< median over rounds: all gradients, from first push to sum
   double least_seconds = 0;
   double most_seconds = 0;
   std::size_t peak_bytes = 0;  ///< most in hand at once, terms and partial sums

@@ -60,19 +60,17 @@ Recommendation recommend(const std::vector<Measurement>& measurements,
                          std::optional<std::size_t> budget_bytes) {
   Candidates all;
   for (const Measurement& measurement : measurements) all.push_back(&measurement);
-  const Candidates wide = filtered(all, [](const Measurement* each) {
-    return each->way.accumulation == Accumulation::kWide;
-  });
+  const Candidates wide = filtered(
+      all, [](const Measurement* each) { return each->way.accumulation == Accumulation::kWide; });
   Candidates fitting = filtered(wide, [&](const Measurement* each) {
     return !budget_bytes || each->peak_bytes <= *budget_bytes;
   });
   std::string limit;
   if (budget_bytes && fitting.empty()) {
     const auto* const leanest = *std::ranges::min_element(wide, {}, &Measurement::peak_bytes);
-    return {leanest->way,
-            fmt::format("No way fits into {}; this one holds the least, {}, {}.",
-                        bytes_text(*budget_bytes), bytes_text(leanest->peak_bytes),
-                        error_text(*leanest))};
+    return {leanest->way, fmt::format("No way fits into {}; this one holds the least, {}, {}.",
+                                      bytes_text(*budget_bytes), bytes_text(leanest->peak_bytes),
+                                      error_text(*leanest))};
   }
   if (budget_bytes && fitting.size() < wide.size())
     limit = fmt::format(" of those that fit into {}", bytes_text(*budget_bytes));
@@ -81,14 +79,15 @@ Recommendation recommend(const std::vector<Measurement>& measurements,
   const auto* const exact = find_exact(all);
   if (exact != nullptr && fastest->error.mean_ulps > kManyUlps &&
       (!budget_bytes || exact->peak_bytes <= *budget_bytes))
-    return {exact->way,
-            fmt::format("The terms cancel: every other way is off by {:.2g} ulps or more on "
-                        "average. It takes {:.1f} times as long as {}, and holds {}.",
-                        (*std::ranges::min_element(wide, {}, [](const Measurement* each) {
-                          return each->error.mean_ulps;
-                        }))->error.mean_ulps,
-                        exact->seconds / fastest->seconds, text_of(fastest->way),
-                        bytes_text(exact->peak_bytes))};
+    return {
+        exact->way,
+        fmt::format("The terms cancel: every other way is off by {:.2g} ulps or more on "
+                    "average. It takes {:.1f} times as long as {}, and holds {}.",
+                    (*std::ranges::min_element(
+                         wide, {}, [](const Measurement* each) { return each->error.mean_ulps; }))
+                        ->error.mean_ulps,
+                    exact->seconds / fastest->seconds, text_of(fastest->way),
+                    bytes_text(exact->peak_bytes))};
   return {fastest->way,
           fmt::format("The fastest{}, {}, {}.{}{}", limit, seconds_text(fastest->seconds),
                       error_text(*fastest), memory_text(*fastest, fitting),

@@ -15,8 +15,8 @@ struct Recommendation {
   std::string reason;
 };
 
-/// The fastest way that rounds little and stays within the budget, if there is one; exact sums where
-/// the others lose digits by cancellation.
+/// The fastest way that rounds little and stays within the budget, if there is one; exact sums
+/// where the others lose digits by cancellation.
 Recommendation recommend(const std::vector<Measurement>& measurements,
                          std::optional<std::size_t> budget_bytes);
 
