@@ -89,7 +89,8 @@ class Workers(unittest.TestCase):
         echo = "while True: input(); print('{\"fanin\": 1.0, \"limit\": 1.0}', flush=True)"
         workers = [python_worker("test_fanin", echo),
                    python_worker("test_dies", "raise SystemExit(3)")]
-        turns = Turns(list(workers), Effort(rounds=2, seconds=0, patience=0, most_seconds=1e9))
+        effort = Effort(rounds=2, seconds=0, patience=0, most_seconds=1e9, answer_seconds=60)
+        turns = Turns(list(workers), effort)
         with contextlib.ExitStack() as stack:
             for worker in workers:
                 stack.callback(worker.close)
@@ -98,6 +99,7 @@ class Workers(unittest.TestCase):
         self.assertEqual(answers, {str(cases[0]): [{"fanin": 1.0, "limit": 1.0}] * 2})
         self.assertEqual(turns.notes[0],
                          "test_dies ended early: exit code 3; it was not asked again")
+        self.assertEqual(turns.workers, workers[:1])
 
 
 class Commands(unittest.TestCase):
