@@ -9,6 +9,8 @@ namespace bench {
 
 inline fanin::DType dtype_of(Type type) {
   switch (type) {
+    case Type::kFloat64:
+      return fanin::DType::kFloat64;
     case Type::kFloat16:
       return fanin::DType::kFloat16;
     case Type::kBFloat16:

@@ -3,7 +3,6 @@
 
 #include "limit.h"
 
-#include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -11,85 +10,35 @@
 #include <atomic>
 #include <thread>
 
+#include "formats.h"
 #include "timing.h"
 
 namespace bench {
 namespace {
-
-struct Float32 {
-  static constexpr std::size_t kSize = 4;
-  static __m256 load(const std::byte* at) {
-    return _mm256_loadu_ps(reinterpret_cast<const float*>(at));
-  }
-  template <bool kStream>
-  static void store(std::byte* at, __m256 value) {
-    if constexpr (kStream)
-      _mm256_stream_ps(reinterpret_cast<float*>(at), value);
-    else
-      _mm256_storeu_ps(reinterpret_cast<float*>(at), value);
-  }
-};
-
-template <bool kStream>
-void store_half(std::byte* at, __m128i half) {
-  if constexpr (kStream)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(at), half);
-  else
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(at), half);
-}
-
-struct Float16 {
-  static constexpr std::size_t kSize = 2;
-  static __m256 load(const std::byte* at) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
-  }
-  template <bool kStream>
-  static void store(std::byte* at, __m256 value) {
-    store_half<kStream>(at, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT));
-  }
-};
-
-/// Does not look for NaN.
-struct BFloat16 {
-  static constexpr std::size_t kSize = 2;
-  static __m256 load(const std::byte* at) {
-    const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
-  }
-  template <bool kStream>
-  static void store(std::byte* at, __m256 value) {
-    const __m256i bits = _mm256_castps_si256(value);
-    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
-    const __m256i upper = _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
-    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(upper, upper), 0xd8);
-    store_half<kStream>(at, _mm256_castsi256_si128(packed));
-  }
-};
 
 constexpr std::size_t kMostSources = 64;
 
 /// All sources at once, in registers, a line a turn.
 template <class Format, bool kStream>
 [[gnu::noinline]] void sum_lines(const Sum& sum, std::size_t begin, std::size_t end) {
-  constexpr std::size_t kVectors = 64 / (8 * Format::kSize);
+  constexpr std::size_t kStep = Format::kVectorBytes;
+  constexpr std::size_t kVectors = 64 / kStep;
   const std::size_t source_count = sum.sources.size();
   std::array<const std::byte*, kMostSources> sources{};
   std::copy(sum.sources.begin(), sum.sources.end(), sources.begin());
   std::byte* const target = sum.target;
   for (std::size_t i = begin; i < end; i += 64) {
-    __m256 value[kVectors];
+    typename Format::Vector value[kVectors];
 #pragma GCC unroll 4
-    for (std::size_t v = 0; v < kVectors; ++v)
-      value[v] = Format::load(sources[0] + i + v * 8 * Format::kSize);
+    for (std::size_t v = 0; v < kVectors; ++v) value[v] = Format::load(sources[0] + i + v * kStep);
     for (std::size_t s = 1; s < source_count; ++s) {
 #pragma GCC unroll 4
       for (std::size_t v = 0; v < kVectors; ++v)
-        value[v] = _mm256_add_ps(value[v], Format::load(sources[s] + i + v * 8 * Format::kSize));
+        value[v] = Format::add(value[v], Format::load(sources[s] + i + v * kStep));
     }
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < kVectors; ++v)
-      Format::template store<kStream>(target + i + v * 8 * Format::kSize, value[v]);
+      Format::template store<kStream>(target + i + v * kStep, value[v]);
   }
   if constexpr (kStream) _mm_sfence();
 }
@@ -97,28 +46,27 @@ template <class Format, bool kStream>
 /// Four sources at a time into a block in the L1 cache.
 template <class Format, bool kStream>
 [[gnu::noinline]] void sum_blocks(const Sum& sum, std::size_t begin, std::size_t end) {
-  constexpr std::size_t kBlock = 1024;
-  constexpr std::size_t kStep = 8 * Format::kSize;
-  alignas(64) float partial[kBlock];
+  constexpr std::size_t kStep = Format::kVectorBytes;
+  constexpr std::size_t kBlockVectors = 128;
+  typename Format::Vector partial[kBlockVectors];
   const std::size_t source_count = sum.sources.size();
-  for (std::size_t block = begin; block < end; block += kBlock * Format::kSize) {
-    const std::size_t length = std::min(kBlock * Format::kSize, end - block);
+  for (std::size_t block = begin; block < end; block += kBlockVectors * kStep) {
+    const std::size_t length = std::min(kBlockVectors * kStep, end - block);
     for (std::size_t s = 0; s < source_count; s += 4) {
       const std::byte* four[4];
       const std::size_t here = std::min<std::size_t>(4, source_count - s);
       for (std::size_t j = 0; j < 4; ++j) four[j] = sum.sources[s + std::min(j, here - 1)] + block;
       const bool is_last = s + 4 >= source_count;
       for (std::size_t i = 0; i < length; i += kStep) {
-        __m256 value = Format::load(four[0] + i);
-        if (here > 1) value = _mm256_add_ps(value, Format::load(four[1] + i));
-        if (here > 2) value = _mm256_add_ps(value, Format::load(four[2] + i));
-        if (here > 3) value = _mm256_add_ps(value, Format::load(four[3] + i));
-        float* const at = partial + i / Format::kSize;
-        if (s > 0) value = _mm256_add_ps(_mm256_load_ps(at), value);
+        typename Format::Vector value = Format::load(four[0] + i);
+        if (here > 1) value = Format::add(value, Format::load(four[1] + i));
+        if (here > 2) value = Format::add(value, Format::load(four[2] + i));
+        if (here > 3) value = Format::add(value, Format::load(four[3] + i));
+        if (s > 0) value = Format::add(partial[i / kStep], value);
         if (is_last)
           Format::template store<kStream>(sum.target + block + i, value);
         else
-          _mm256_store_ps(at, value);
+          partial[i / kStep] = value;
       }
     }
   }
@@ -134,6 +82,8 @@ Range range_for(Type type) {
       return kBlocks ? sum_blocks<Float16, kStream> : sum_lines<Float16, kStream>;
     case Type::kBFloat16:
       return kBlocks ? sum_blocks<BFloat16, kStream> : sum_lines<BFloat16, kStream>;
+    case Type::kFloat64:
+      return kBlocks ? sum_blocks<Float64, kStream> : sum_lines<Float64, kStream>;
     default:
       return kBlocks ? sum_blocks<Float32, kStream> : sum_lines<Float32, kStream>;
   }

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-enum class Type : std::uint8_t { kFloat32, kFloat16, kBFloat16 };
+enum class Type : std::uint8_t { kFloat32, kFloat64, kFloat16, kBFloat16 };
 
 /// One sum: target = sources[0] + sources[1] + ... Buffers lie on 64-byte borders.
 struct Sum {

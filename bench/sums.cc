@@ -1,13 +1,17 @@
-// Times sums by Fanin and by the machine's limit, in turns. Reads lines "terms bytes dtype seconds"
-// and answers each with a line of JSON: seconds of one call.
+// Times sums by Fanin and by the machine's limit, in turns. Reads lines "what terms bytes dtype
+// seconds", the seconds for each of the two, and answers each with a line of JSON: seconds of one
+// call.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -19,24 +23,38 @@ namespace bench {
 namespace {
 
 Type parse_type(const std::string& name) {
+  if (name == "float32") return Type::kFloat32;
+  if (name == "float64") return Type::kFloat64;
   if (name == "float16") return Type::kFloat16;
   if (name == "bfloat16") return Type::kBFloat16;
-  return Type::kFloat32;
+  throw std::invalid_argument(fmt::format("no benchmark of sums has the dtype \"{}\"", name));
+}
+
+/// Eight bytes of ones, whatever the type.
+std::uint64_t ones(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return 0x3f8000003f800000U;
+    case Type::kFloat64:
+      return 0x3ff0000000000000U;
+    case Type::kFloat16:
+      return 0x3c003c003c003c00U;
+    default:
+      return 0x3f803f803f803f80U;
+  }
 }
 
 /// The buffers of one case: all ones, which every type can add.
 class Buffers {
  public:
   Buffers(std::size_t term_count, std::size_t bytes, Type type) {
-    const std::uint32_t one = type == Type::kFloat32   ? 0x3f800000U
-                              : type == Type::kFloat16 ? 0x3c003c00U
-                                                       : 0x3f803f80U;
+    const std::uint64_t pattern = ones(type);
     sum_ = {.type = type, .sources = {}, .target = nullptr, .bytes = bytes};
     for (std::size_t term = 0; term <= term_count; ++term) {
       memory_.push_back(std::make_unique<Mapping>(bytes, term % 16 * 4160));
       std::byte* const data = memory_.back()->data();
-      for (std::size_t at = 0; at < bytes; at += sizeof one)
-        std::memcpy(data + at, &one, sizeof one);
+      for (std::size_t at = 0; at < bytes; at += sizeof pattern)
+        std::memcpy(data + at, &pattern, sizeof pattern);
       if (term == 0)
         sum_.target = data;
       else
@@ -88,18 +106,22 @@ Times time_in_turns(const Sum& sum, double budget_seconds) {
 void serve() {
   std::unique_ptr<Buffers> buffers;
   std::string held;
+  std::string what;
   std::size_t term_count = 0;
   std::size_t bytes = 0;
   std::string type;
   double budget_seconds = 0;
-  while (std::cin >> term_count >> bytes >> type >> budget_seconds) {
+  while (std::cin >> what >> term_count >> bytes >> type >> budget_seconds) {
+    if (what != "add_n")
+      throw std::invalid_argument(fmt::format("\"{}\" cannot be measured, only add_n", what));
     const std::string wanted = fmt::format("{} {} {}", term_count, bytes, type);
     if (wanted != held) {
       buffers.reset();
       buffers = std::make_unique<Buffers>(term_count, bytes, parse_type(type));
       held = wanted;
     }
-    const Times times = time_in_turns(buffers->sum(), budget_seconds);
+    // Four parts: Fanin, two ways, and the choice of these.
+    const Times times = time_in_turns(buffers->sum(), 4 * budget_seconds);
     std::cout << nlohmann::json{{"fanin", times.fanin}, {"limit", times.limit}, {"way", times.way}}
               << std::endl;
   }
@@ -109,6 +131,11 @@ void serve() {
 }  // namespace bench
 
 int main() {
-  bench::serve();
-  return 0;
+  try {
+    bench::serve();
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "bench_sums: " << error.what() << '\n';
+    return 1;
+  }
 }

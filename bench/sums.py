@@ -1,142 +1,98 @@
-"""The benchmark `sums`: Fanin, hand-written loops and NumPy add the same terms in turns."""
-import json
-import os
+"""The benchmark `sums`: Fanin, hand-written loops and the peers add the same terms in turns."""
+import contextlib
 import statistics
 import subprocess
 import sys
-from pathlib import Path
+import time
 
-from quiet import wait_until_quiet
-from report import Peer, Row, show_progress
+from environments import ROOT, available_bytes, fanin_version, find_python
+from rows import Peer, Row
+from sum_cases import list_cases
+from turns import FULL, QUICK, Turns
+from worker import Worker, WorkerFailed
 
-ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venvs" / "numpy"
-KIB, MIB = 1 << 10, 1 << 20
+PEERS = ("numpy", "tensorflow", "torch")
 
-
-def list_cases(quick):
-    """(terms, bytes, dtype, share of the limit wanted, ratio to NumPy wanted)."""
-    cases = [(2, 4 * KIB, "float32", 1.0, 4.0)]
-    for size, of_limit, of_numpy in ((256 * KIB, 0.90, 2.0), (4 * MIB, 0.90, None),
-                                     (64 * MIB, 0.95, None)):
-        for terms in (2, 4, 8, 16, 32):
-            if not (quick and terms * size > 512 * MIB):
-                cases.append((terms, size, "float32", of_limit, of_numpy))
-    return cases + [(8, 4 * MIB, dtype, 0.85, None) for dtype in ("bfloat16", "float16")]
+# Peers at their best. Results stay mapped, in huge pages: TensorFlow makes a new one in each call,
+# and fresh pages would take most of its time. OpenMP's threads have a core each.
+SETTINGS = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4000000000:"
+                      "glibc.malloc.trim_threshold=8000000000:glibc.malloc.top_pad=268435456",
+    "OMP_PROC_BIND": "true",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TORCHINDUCTOR_CACHE_DIR": str(ROOT / "build" / "bench" / "inductor"),
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+}
 
 
 def build():
-    print("building the release preset ...", file=sys.stderr)
-    for command in (["cmake", "--preset", "release"],
-                    ["cmake", "--build", "--preset", "release", "--target", "bench_sums"]):
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode != 0:
-            sys.exit(done.stdout.decode() + "./bench/run: the build failed")
+    command = [ROOT / "tools" / "build.sh", "--progress", "release", "bench_sums"]
+    if subprocess.run(command, check=False).returncode != 0:
+        sys.exit(1)
+    return str(ROOT / "build" / "release" / "bin" / "bench_sums")
 
 
-def has_numpy(python):
-    return subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL,
-                          check=False).returncode == 0
-
-
-def find_numpy(quick):
-    """A Python that has NumPy, or None. Only the full run installs one."""
-    own = str(VENV / "bin" / "python")
-    for python in (own, sys.executable):
-        if os.path.exists(python) and has_numpy(python):
-            return python
-    if quick:
-        print("NumPy is not installed and --quick installs nothing: no peer", file=sys.stderr)
+def start_peer(name, python, stack):
+    """(worker, version), or None after a sentence. The stack closes the worker."""
+    script = str(ROOT / "bench" / "peers" / f"{name}_sums.py")
+    worker = Worker(name, [python, script], SETTINGS)
+    stack.callback(worker.close)
+    try:
+        return worker, worker.read(most_seconds=120)["version"]
+    except WorkerFailed as failure:
+        print(f"{failure}; not measured", file=sys.stderr)
         return None
-    print(f"installing NumPy into {VENV.relative_to(ROOT)} ...", file=sys.stderr)
-    installed = subprocess.run([sys.executable, "-m", "venv", VENV], check=False).returncode == 0
-    if installed and subprocess.run([own, "-m", "pip", "install", "-q", "numpy"],
-                                    check=False).returncode == 0:
-        return own
-    print("NumPy could not be installed: no peer", file=sys.stderr)
-    return None
 
 
-class Worker:
-    """A program that answers each case with times."""
-
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"./bench/run: {self.process.args[0]} ended early")
-        return json.loads(line)
-
-    def ask(self, terms, size, dtype, seconds):
-        print(terms, size, dtype, seconds, file=self.process.stdin, flush=True)
-        return self.read()
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+def leave_out_large(cases, worker_count):
+    """The cases whose arrays fit into memory, once for each worker."""
+    available = available_bytes()
+    for case in cases:
+        needed = (case.terms + 1) * case.size * worker_count
+        if needed < available * 0.8:
+            yield case
+        else:
+            print(f"{case} needs {needed / 1e9:.1f} GB of memory, {available / 1e9:.1f} GB are "
+                  "available: left out", file=sys.stderr)
 
 
-def name_of(terms, size, dtype):
-    amount = f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
-    return f"add_n {terms} x {amount} {dtype}"
-
-
-def run(quick):
-    """Rows, and the versions of who was measured."""
-    build()
-    python = find_numpy(quick)
-    workers = [Worker([str(ROOT / "build" / "release" / "bin" / "bench_sums")])]
-    versions = {"fanin": read_version()}
-    if python:
-        workers.append(Worker([python, str(ROOT / "bench" / "numpy_sums.py")]))
-        versions["NumPy"] = workers[1].read()["version"]
-    rounds, seconds = (3, 0.4) if quick else (7, 1.0)
-    rows = []
-    noisy = 0
-    patience = 15.0 if quick else 600.0  # seconds of waiting for a quiet machine, in all
-    cases = list_cases(quick)
-    for index, case in enumerate(cases):
-        terms, size, dtype, of_limit, of_numpy = case
-        answers = []
-        for number in range(rounds):
-            show_progress(f"{index + 1}/{len(cases)} {name_of(*case[:3])}, round {number + 1}")
-            answer = {}
-            for worker in workers:
-                quiet, waited = wait_until_quiet(most_seconds=min(2.0, patience))
-                noisy += not quiet
-                patience -= waited
-                answer |= worker.ask(terms, size, dtype, seconds / len(workers))
-            answers.append(answer)
-        rows.append(make_row(case, answers))
-    for worker in workers:
-        worker.close()
-    if noisy:
-        print(f"other programs were running before {noisy} samples: do not trust single numbers",
-              file=sys.stderr)
-    return rows, versions
-
-
-def make_row(case, answers):
-    terms, size, dtype, of_limit, of_numpy = case
-
-    def micros(key):
-        return statistics.median(answer[key] for answer in answers) * 1e6
-
-    absolute = size == 4 * KIB  # a call below half a microsecond, whatever the loop would take
-    ratios = [(0.5e-6 if absolute else a["limit"]) / a["fanin"] for a in answers]
-    row = Row(name_of(terms, size, dtype), "us", "none", micros("fanin"),
-              0.5 if absolute else micros("limit"), of_limit, (min(ratios), max(ratios)))
-    if all("numpy" in answer for answer in answers):
-        value = micros("numpy")
-        row.peers["numpy"] = Peer(value, value / row.fanin, of_numpy)
+def make_row(case, answers, problems):
+    """A row of the medians. A peer's sentences instead of times go to `problems`, with the case."""
+    fanin = [answer["fanin"] * 1e6 for answer in answers]
+    limit = [case.limit_us or answer["limit"] * 1e6 for answer in answers]
+    row = Row(str(case), "us", "none", statistics.median(fanin), statistics.median(limit),
+              case.target_limit, [each / own for each, own in zip(limit, fanin)],
+              panel=case.panel, label=case.label)
+    for name in answers[0]:
+        values = [answer.get(name) for answer in answers]
+        if name not in ("fanin", "limit", "way") and all(isinstance(v, float) for v in values):
+            micros = [value * 1e6 for value in values]
+            median = statistics.median(micros)
+            row.peers[name] = Peer(median, median / row.fanin, case.targets.get(name),
+                                   [each / own for each, own in zip(micros, fanin)])
+        elif name != "way":
+            for sentence in filter(lambda value: isinstance(value, str), values):
+                problems.setdefault(f"{name}: {sentence}", {})[str(case)] = True
     return row
 
 
-def read_version():
-    for line in (ROOT / "CMakeLists.txt").read_text().splitlines():
-        if line.startswith("project(fanin VERSION"):
-            return line.split()[2]
-    return "unknown"
+def run(quick):
+    """Rows, the versions of who was measured, and sentences on what was not."""
+    program = build()
+    begin = time.monotonic()
+    pythons = {name: find_python(name, may_install=not quick) for name in PEERS}
+    versions = {"fanin": fanin_version()}
+    with contextlib.ExitStack() as stack:
+        workers = [Worker("fanin", [program])]
+        stack.callback(workers[0].close)
+        for name, python in pythons.items():
+            started = start_peer(name, python, stack) if python else None
+            if started:
+                workers.append(started[0])
+                versions[name] = started[1]
+        turns = Turns(workers, QUICK if quick else FULL)
+        cases = list(leave_out_large(list_cases(quick), len(workers)))
+        problems = {}
+        rows = [make_row(case, answers, problems) for case, answers in turns.take(cases, begin)]
+    notes = [f"{problem} ({', '.join(where)})" for problem, where in problems.items()]
+    return rows, versions, notes + turns.notes

@@ -10,7 +10,7 @@ packages_for() {
     format) echo clang-format ;;
     lint) echo clang-tidy shellcheck ;;
     fuzz) echo clang libclang-rt-14-dev ;;
-    clients) echo python3 python3-venv ;;
+    clients) echo python3 python3-venv chromium fonts-dejavu-core ;;
     package) echo pkg-config ;;
     *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package" >&2
        return 2 ;;

@@ -1,0 +1,49 @@
+"""Rows of a benchmark. Ratios are such that larger is better and 1 is parity."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Peer:
+    value: float
+    ratio: float
+    target: float | None = None
+    ratios: list = field(default_factory=list)  # round by round
+
+
+@dataclass
+class Row:
+    """One case; values are times, so that less is better."""
+    case: str
+    unit: str
+    placement: str
+    fanin: float
+    limit: float
+    target_limit: float | None
+    ratios: list = field(default_factory=list)  # to the limit, round by round
+    peers: dict = field(default_factory=dict)
+    panel: str = ""  # the part of the picture that shows it
+    label: str = ""  # what the picture calls it there
+
+    @property
+    def ratio_to_limit(self):
+        return self.limit / self.fanin if self.fanin else 1.0
+
+    def checks(self):
+        """(what, ratio, target) for everything that has a target."""
+        if self.target_limit is not None:
+            yield "limit", self.ratio_to_limit, self.target_limit
+        for name, peer in self.peers.items():
+            if peer.target is not None:
+                yield name, peer.ratio, peer.target
+
+    def to_json(self):
+        return {"case": self.case, "unit": self.unit, "placement": self.placement,
+                "fanin": self.fanin, "limit": self.limit, "ratio_to_limit": self.ratio_to_limit,
+                "target_limit": self.target_limit,
+                "peers": {name: {"value": peer.value, "ratio": peer.ratio, "target": peer.target}
+                          for name, peer in self.peers.items()}}
+
+
+def peer_names(rows):
+    """The peers of all rows, in the order in which they first come."""
+    return list(dict.fromkeys(name for row in rows for name in row.peers))
