@@ -87,7 +87,8 @@ class Checker:
         same = np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()
         assert same, f"{what}: got {got}, expected {expected}"
         answer = json.loads(run.stdout)
-        assert answer["terms"] == len(terms) and tuple(answer["shape"]) == got.shape
+        (tensor,) = answer["tensors"]
+        assert answer["terms"] == len(terms) and tuple(tensor["shape"]) == got.shape
         all_fortran = all(term.flags.fnc for term in terms)
         assert got.size < 2 or got.flags.fnc == all_fortran, f"{what}: the order was not kept"
         self.count += 1
