@@ -8,7 +8,7 @@ packages_for() {
     build) echo g++ cmake ninja-build libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev ;;
     unit) echo libgtest-dev libgmock-dev libmpfr-dev ;;
     format) echo clang-format ;;
-    lint) echo clang-tidy shellcheck ;;
+    lint) echo clang-tidy shellcheck python3 ;;
     fuzz) echo clang libclang-rt-14-dev ;;
     clients) echo python3 python3-venv chromium fonts-dejavu-core ;;
     package) echo pkg-config ;;

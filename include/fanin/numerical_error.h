@@ -31,4 +31,8 @@ NumericalError measure_error(const Tensor& got, const Tensor& wanted,
 /// The error of both together, with the worst element of the first unless the second's is worse.
 NumericalError merge(const NumericalError& first, const NumericalError& second);
 
+/// Within how many ulps that share of the elements is (0.99: all but one of a hundred), rounded up
+/// to 0, 1, 3, 7 and so on. A few elements whose terms cancel by chance do not spoil it.
+std::uint64_t ulps_within(const NumericalError& error, double share);
+
 }  // namespace fanin

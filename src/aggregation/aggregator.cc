@@ -167,7 +167,7 @@ Value Aggregator::State::sum_of_parts() {
 std::optional<Value> Aggregator::State::sum() {
   if (!plan_) return std::nullopt;
   if (plan_->method != Method::kAddN) return sum_of_parts();
-  const auto result = add_n(terms_, options_);
+  auto result = add_n(terms_, options_);
   const std::size_t bytes = bytes_of_value(*result);
   memory_.add(bytes);
   memory_.count_moved(pushed_bytes_ + bytes);

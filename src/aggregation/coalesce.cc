@@ -18,6 +18,23 @@ std::vector<std::size_t> ascending(const std::vector<std::int64_t>& indices) {
   return order;
 }
 
+/// Where in `order` each run of equal indices begins, and the end.
+std::vector<std::size_t> run_borders(const std::vector<std::int64_t>& indices,
+                                     const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> borders;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (i == 0 || indices[order[i]] != indices[order[i - 1]]) borders.push_back(i);
+  borders.push_back(order.size());
+  return borders;
+}
+
+void add_rows(Context& context, const Arithmetic& arithmetic, std::span<const Operand> rows,
+              std::size_t row_elements, std::byte* target) {
+  if (arithmetic.is_exact) return exact_sum(context, arithmetic, rows, row_elements, target);
+  std::byte* const targets[] = {target};
+  fold(arithmetic, {.sources = rows, .targets = targets, .count = row_elements});
+}
+
 }  // namespace
 
 IndexedSlices coalesce(const IndexedSlices& slices, const SumOptions& options) {
@@ -26,40 +43,30 @@ IndexedSlices coalesce(const IndexedSlices& slices, const SumOptions& options) {
   TermCheck().accept(term);
   const auto indices = checked_indices(term, nullptr);
   const auto order = ascending(indices);
-  std::vector<std::int64_t> kept;
+  const auto borders = run_borders(indices, order);
+  const std::size_t run_count = borders.size() - 1;
 
+  Context& context = context_of(options);
   const DType dtype = slices.values.dtype();
   const Arithmetic arithmetic = make_arithmetic(ReduceOp::kSum, dtype, options.accumulation, 1);
   const std::size_t row_elements =
       indices.empty() ? 0 : slices.values.element_count() / indices.size();
   const std::size_t row_bytes = row_elements * size_of(dtype);
-
-  // Rows of one index are neighbours in `order`: each run becomes one row.
-  std::vector<std::size_t> run_begins;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i > 0 && indices[order[i]] == indices[order[i - 1]]) continue;
-    run_begins.push_back(i);
-    kept.push_back(indices[order[i]]);
-  }
-  Context& context = context_of(options);
-  Buffer values = context.buffers().allocate(kept.size() * row_bytes);
-  for (std::size_t run = 0; run < run_begins.size() && row_elements > 0; ++run) {
-    const std::size_t end = run + 1 < run_begins.size() ? run_begins[run + 1] : order.size();
-    Operands rows(end - run_begins[run]);
-    for (std::size_t i = run_begins[run]; i < end; ++i)
-      rows.set(i - run_begins[run],
+  Buffer values = context.buffers().allocate(run_count * row_bytes);
+  std::vector<std::int64_t> kept(run_count);
+  for (std::size_t run = 0; run < run_count; ++run) {
+    kept[run] = indices[order[borders[run]]];
+    if (row_elements == 0) continue;
+    Operands rows(borders[run + 1] - borders[run]);
+    for (std::size_t i = borders[run]; i < borders[run + 1]; ++i)
+      rows.set(i - borders[run],
                {.data = slices.values.bytes().data() + order[i] * row_bytes, .cell = Cell::kInput});
-    std::byte* const targets[] = {values.bytes().data() + run * row_bytes};
-    if (arithmetic.is_exact)
-      exact_sum(context, arithmetic, rows.span(), row_elements, targets[0]);
-    else if (arithmetic.is_exact)
-      exact_sum(context, arithmetic, rows.span(), row_elements, targets[0]);
-    else
-      fold(arithmetic, {.sources = rows.span(), .targets = targets, .count = row_elements});
+    add_rows(context, arithmetic, rows.span(), row_elements,
+             values.bytes().data() + run * row_bytes);
   }
   std::vector<std::int64_t> dims(slices.values.shape().dims().begin(),
                                  slices.values.shape().dims().end());
-  dims[0] = static_cast<std::int64_t>(kept.size());
+  dims[0] = static_cast<std::int64_t>(run_count);
   return {Tensor(std::move(values), dtype, Shape(std::move(dims)), slices.values.device()),
           make_indices(context, kept, slices.indices.dtype(), slices.indices.device()),
           slices.dense_shape};

@@ -35,8 +35,10 @@ double to_double(T value) {
 template <typename T>
 std::uint64_t ulps_between(T got, T wanted) {
   if constexpr (std::is_integral_v<T>) {
-    const auto a = static_cast<std::uint64_t>(std::max(got, wanted));
-    return a - static_cast<std::uint64_t>(std::min(got, wanted));
+    // By way of 64 bits with the sign of T; the difference may need all 64.
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    const auto a = static_cast<std::uint64_t>(Wide{std::max(got, wanted)});
+    return a - static_cast<std::uint64_t>(Wide{std::min(got, wanted)});
   } else {
     const bool got_nan = std::isnan(to_double(got));
     const bool wanted_nan = std::isnan(to_double(wanted));
@@ -113,6 +115,17 @@ NumericalError merge(const NumericalError& first, const NumericalError& second) 
   for (std::size_t i = 0; i < both.histogram.size(); ++i)
     both.histogram[i] = first.histogram[i] + second.histogram[i];
   return both;
+}
+
+std::uint64_t ulps_within(const NumericalError& error, double share) {
+  const double wanted = share * static_cast<double>(error.element_count);
+  std::size_t count = 0;
+  for (std::size_t size = 0; size < error.histogram.size(); ++size) {
+    count += error.histogram[size];
+    if (static_cast<double>(count) >= wanted)
+      return size == 64 ? kFarthest : (std::uint64_t{1} << size) - 1;
+  }
+  return kFarthest;
 }
 
 NumericalError measure_error(const Tensor& got, const Tensor& wanted, Context& context) {

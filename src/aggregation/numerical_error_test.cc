@@ -76,6 +76,18 @@ TEST(NumericalError, MergesParts) {
   EXPECT_EQ(both.histogram[0], 2U);
 }
 
+TEST(NumericalError, TellsTheErrorOfMostElements) {
+  NumericalError error{.element_count = 100};
+  error.histogram[0] = 50;
+  error.histogram[2] = 49;
+  error.histogram[64] = 1;
+  EXPECT_EQ(ulps_within(error, 0.5), 0U);
+  EXPECT_EQ(ulps_within(error, 0.51), 3U);
+  EXPECT_EQ(ulps_within(error, 0.99), 3U);
+  EXPECT_EQ(ulps_within(error, 1.0), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(ulps_within({}, 0.99), 0U);
+}
+
 TEST(NumericalError, RefusesWhatIsNotAlike) {
   expect_error(ErrorKind::kDtypeMismatch,
                "float32 cannot be compared with float64; errors are measured in steps of one dtype",

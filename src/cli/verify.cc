@@ -19,7 +19,7 @@
 namespace fanin::cli {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   std::vector<std::string> files;
   int most_ranks = 33;
   bool as_json = false;
@@ -101,7 +101,7 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
 }  // namespace
 
 void add_verify(CLI::App& app, ExitCode& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* command = app.add_subcommand(
       "verify", "Prove schedules right without moving a byte: all algorithms, or those in files");
   command->add_option("files", arguments->files,

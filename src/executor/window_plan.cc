@@ -11,7 +11,7 @@ namespace {
 // What all chunks together move in one wave: large enough to hide a hand-over, small enough that
 // the slots of all levels stay in cache.
 constexpr std::size_t kWaveBytes = 256 << 10;
-constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kSlotLine = 64;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ WindowPlan::WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic
   std::size_t most_slots = 1;
   for (const auto& slots : program_.slots) most_slots = std::max(most_slots, slots.size());
   most_slots *= static_cast<std::size_t>(std::max(1, program_.level_count));
-  const std::size_t line_elements = kCacheLine;  // a whole number of lines for every type
+  const std::size_t line_elements = kSlotLine;  // a whole number of lines for every type
   const std::size_t fits = window_bytes / most_slots / cell_bytes / line_elements * line_elements;
   require(fits > 0, ErrorKind::kBadSchedule,
           "{}: {} slots do not fit into a window of {} bytes; use fewer ranks or another algorithm",

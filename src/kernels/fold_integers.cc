@@ -11,7 +11,7 @@ namespace fanin {
 namespace {
 
 // Elements whose partials stay in the L1 cache.
-constexpr std::size_t kBlock = 512;
+constexpr std::size_t kIntegerBlock = 512;
 
 template <typename T>
 struct UnsignedOf : std::make_unsigned<T> {};
@@ -85,13 +85,13 @@ class IntegerFold {
       : arithmetic_(arithmetic), fold_(fold) {}
 
   void run() {
-    for (std::size_t done = 0; done < fold_.count; done += kBlock)
-      run_block(fold_.begin + done, std::min(kBlock, fold_.count - done));
+    for (std::size_t done = 0; done < fold_.count; done += kIntegerBlock)
+      run_block(fold_.begin + done, std::min(kIntegerBlock, fold_.count - done));
   }
 
  private:
   void run_block(std::size_t begin, std::size_t count) {
-    Partial sum[kBlock];
+    Partial sum[kIntegerBlock];
     GroupWalk groups(fold_);
     while (!groups.at_end()) {
       const SourceRun run = groups.next();
@@ -99,7 +99,7 @@ class IntegerFold {
         chain(sum, run, begin, count, run.begin == 0);
         continue;
       }
-      Partial group[kBlock];
+      Partial group[kIntegerBlock];
       chain(group, run, begin, count, true);
       for (std::size_t i = 0; i < count; ++i) sum[i] = Op::combine(sum[i], group[i]);
     }

@@ -47,7 +47,7 @@ TEST_F(Compare, RoundsHalvesInTwoWays) {
             way(answer, "ADD_N", "wide").at("mean_ulps"));
   EXPECT_EQ(answer.at("recommendation").at("accumulation"), "wide");
   EXPECT_THAT(answer.at("recommendation").at("reason").get<std::string>(),
-              HasSubstr("Rounding at each step would have a mean error of"));
+              HasSubstr("Rounded at each step, 99 % would be within "));
 }
 
 TEST_F(Compare, RecommendsExactSumsWhereTermsCancel) {

@@ -64,6 +64,7 @@ std::vector<Measurement> measure_ways(const std::vector<GradientTerms>& gradient
                                       const std::vector<Way>& ways, int rounds,
                                       const std::function<void(const Way&)>& on_step) {
   std::vector<Tensor> exact;
+  exact.reserve(gradients.size());
   for (const GradientTerms& gradient : gradients)
     exact.push_back(add_n(gradient.terms, {.accumulation = Accumulation::kExact}));
   std::vector<Measurement> measurements(ways.size());

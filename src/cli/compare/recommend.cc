@@ -11,8 +11,8 @@ namespace {
 
 using Candidates = std::vector<const Measurement*>;
 
-// Sums that are off by this many ulps on average have lost digits to cancellation, not to rounding.
-constexpr double kManyUlps = 100;
+// Where half of the elements are off by more, digits are lost to cancellation, not to rounding.
+constexpr std::uint64_t kManyUlps = 63;
 
 Candidates filtered(const Candidates& all, const auto& predicate) {
   Candidates some;
@@ -27,10 +27,15 @@ const Measurement* find_exact(const Candidates& candidates) {
   return found == candidates.end() ? nullptr : *found;
 }
 
+std::string ulps_text(const Measurement& measurement, double share) {
+  const std::uint64_t ulps = ulps_within(measurement.error, share);
+  return fmt::format("{} {}", ulps, ulps == 1 ? "ulp" : "ulps");
+}
+
 std::string error_text(const Measurement& measurement) {
   return measurement.error.max_ulps == 0
-             ? "with no error"
-             : fmt::format("with a mean error of {:.2g} ulps", measurement.error.mean_ulps);
+             ? "without error"
+             : fmt::format("99 % of the elements within {}", ulps_text(measurement, 0.99));
 }
 
 /// What another way would save in memory, if it is much.
@@ -50,8 +55,7 @@ std::string rounding_text(const Measurement& best, const std::vector<Measurement
     return each.way.method == best.way.method && each.way.accumulation == Accumulation::kNative;
   });
   if (native == measurements.end()) return "";
-  return fmt::format(" Rounding at each step would have a mean error of {:.2g} ulps instead.",
-                     native->error.mean_ulps);
+  return fmt::format(" Rounded at each step, 99 % would be within {}.", ulps_text(*native, 0.99));
 }
 
 }  // namespace
@@ -77,17 +81,16 @@ Recommendation recommend(const std::vector<Measurement>& measurements,
 
   const auto* const fastest = *std::ranges::min_element(fitting, {}, &Measurement::seconds);
   const auto* const exact = find_exact(all);
-  if (exact != nullptr && fastest->error.mean_ulps > kManyUlps &&
+  const bool all_lose_digits = std::ranges::all_of(wide, [](const Measurement* each) {
+    return ulps_within(each->error, 0.5) > kManyUlps;
+  });
+  if (exact != nullptr && all_lose_digits &&
       (!budget_bytes || exact->peak_bytes <= *budget_bytes))
-    return {
-        exact->way,
-        fmt::format("The terms cancel: every other way is off by {:.2g} ulps or more on "
-                    "average. It takes {:.1f} times as long as {}, and holds {}.",
-                    (*std::ranges::min_element(
-                         wide, {}, [](const Measurement* each) { return each->error.mean_ulps; }))
-                        ->error.mean_ulps,
-                    exact->seconds / fastest->seconds, text_of(fastest->way),
-                    bytes_text(exact->peak_bytes))};
+    return {exact->way,
+            fmt::format("The terms cancel: half of the elements are off by more than {} ulps in "
+                        "every other way. It takes {:.1f} times as long as {}, and holds {}.",
+                        kManyUlps, exact->seconds / fastest->seconds, text_of(fastest->way),
+                        bytes_text(exact->peak_bytes))};
   return {fastest->way,
           fmt::format("The fastest{}, {}, {}.{}{}", limit, seconds_text(fastest->seconds),
                       error_text(*fastest), memory_text(*fastest, fitting),

@@ -8,7 +8,7 @@
 namespace fanin::cli {
 namespace {
 
-constexpr std::size_t kSizes[] = {0, 1, 1000, 300'007};
+constexpr std::size_t kReplicaSizes[] = {0, 1, 1000, 300'007};
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Tally check_replicas(int rank_count) {
     const Schedule schedule = algorithm.build({.devices_per_worker = rank_count});
     const Arithmetic arithmetic =
         make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, rank_count);
-    for (const std::size_t count : kSizes) {
+    for (const std::size_t count : kReplicaSizes) {
       std::vector<Tensor> inputs;
       std::vector<std::vector<float>> results(static_cast<std::size_t>(rank_count),
                                               std::vector<float>(count));
