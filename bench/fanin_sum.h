@@ -31,6 +31,8 @@ class FaninSum {
     out_ = {{sum.target, sum.bytes}, dtype, shape};
   }
 
+  const std::vector<fanin::Tensor>& terms() const { return terms_; }
+
   void run() const { fanin::add_n(terms_, out_); }
 
  private:

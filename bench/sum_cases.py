@@ -57,4 +57,7 @@ def list_cases(quick):
     for dtype in ("float16", "bfloat16"):
         cases.append(Case(8, 4 * MIB, dtype, target_limit=0.85, targets={"torch_compiled": 1.5}))
     cases.append(Case(8, 4 * MIB, "float64"))
+    # Pairs move 21n bytes where ADD_N moves 9n; their limit is ADD_N.
+    cases.append(Case(8, 4 * MIB, what="accumulate_n", target_limit=0.4))
+    cases.append(Case(8, 4 * MIB, what="accumulate_n_list", target_limit=0.7))
     return sorted(cases, key=lambda case: case.size)

@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include "fanin/aggregate.h"
+#include "fanin_accumulate.h"
 #include "fanin_sum.h"
 #include "memory.h"
 #include "timing.h"
@@ -103,6 +105,34 @@ Times time_in_turns(const Sum& sum, double budget_seconds) {
   return {median(fanin_times), std::min(first, other), candidates[first <= other ? 0 : 1].name};
 }
 
+/// ACCUMULATE_N, of which ADD_N is the limit: by two threads as terms arrive, or of a whole list,
+/// whose terms all wait and are combined in one pass.
+Times time_accumulate_n(const Sum& sum, bool is_list, double budget_seconds) {
+  constexpr int kTurns = 8;
+  const FaninSum add_n(sum);
+  const double slice = budget_seconds / kTurns / 4;
+  std::vector<double> add_n_times;
+  std::vector<double> times;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    add_n_times.push_back(time_call(slice, [&] { add_n.run(); }));
+    if (is_list) {
+      times.push_back(time_call(slice, [&] { fanin::accumulate_n(add_n.terms()); }));
+    } else {
+      FaninAccumulate accumulate(add_n);  // its second thread may not spin while ADD_N is timed
+      times.push_back(time_call(slice, [&] { accumulate.run(); }));
+    }
+  }
+  return {median(times), median(add_n_times), "ADD_N"};
+}
+
+Times time_what(const std::string& what, const Sum& sum, double budget_seconds) {
+  if (what == "add_n") return time_in_turns(sum, budget_seconds);
+  if (what == "accumulate_n") return time_accumulate_n(sum, false, budget_seconds);
+  if (what == "accumulate_n_list") return time_accumulate_n(sum, true, budget_seconds);
+  throw std::invalid_argument(
+      fmt::format("\"{}\" cannot be measured; use add_n, accumulate_n or accumulate_n_list", what));
+}
+
 void serve() {
   std::unique_ptr<Buffers> buffers;
   std::string held;
@@ -112,8 +142,6 @@ void serve() {
   std::string type;
   double budget_seconds = 0;
   while (std::cin >> what >> term_count >> bytes >> type >> budget_seconds) {
-    if (what != "add_n")
-      throw std::invalid_argument(fmt::format("\"{}\" cannot be measured, only add_n", what));
     const std::string wanted = fmt::format("{} {} {}", term_count, bytes, type);
     if (wanted != held) {
       buffers.reset();
@@ -121,7 +149,7 @@ void serve() {
       held = wanted;
     }
     // Four parts: Fanin, two ways, and the choice of these.
-    const Times times = time_in_turns(buffers->sum(), 4 * budget_seconds);
+    const Times times = time_what(what, buffers->sum(), 4 * budget_seconds);
     std::cout << nlohmann::json{{"fanin", times.fanin}, {"limit", times.limit}, {"way", times.way}}
               << std::endl;
   }

@@ -36,30 +36,45 @@ void AccumulateSum::push(Tensor term) {
   setting_.memory.add(bytes);
   if (!blocks_.empty()) {
     std::size_t mine = 0;
+    std::size_t pusher = 0;
+    bool is_alone = false;
     {
       const std::scoped_lock lock(arrival_mutex_);
+      pusher = number_of_this_thread();
+      is_alone = pushers_.size() == 1;
       mine = arrived_.load(std::memory_order_relaxed);
       arrivals_[mine].term = std::move(term);
       arrivals_[mine].blocks_left.store(blocks_.size(), std::memory_order_relaxed);
       arrived_.store(mine + 1, std::memory_order_release);
     }
-    // Alone, it takes the pool's threads to help; among others, these are the help.
-    const bool is_alone = pushing_.fetch_add(1, std::memory_order_relaxed) == 0;
+    // Alone, it takes the pool's threads to help; among others, these are the help, and more
+    // threads than cores would only lie asleep on blocks that they have claimed.
     const std::size_t moved = element_count_ * setting_.arithmetic.size_of(Cell::kPartial) * 3;
     const int threads = is_alone && moved > kOneThreadBytes ? setting_.context.thread_count() : 1;
     setting_.context.threads().run(threads, [&](int thread) {
-      visit_blocks((mine + static_cast<std::size_t>(thread)) * blocks_.size() /
-                   static_cast<std::size_t>(setting_.context.thread_count()));
+      visit_blocks(home_of(pusher + static_cast<std::size_t>(thread)));
     });
     // Blocks that others had claimed: they may have looked for terms before this one came.
     while (arrivals_[mine].blocks_left.load(std::memory_order_acquire) != 0) {
       std::this_thread::yield();
-      visit_blocks(mine);
+      visit_blocks(home_of(pusher));
     }
-    pushing_.fetch_sub(1, std::memory_order_relaxed);
     arrivals_[mine].term = Tensor();
   }
   setting_.memory.remove(bytes);
+}
+
+std::size_t AccumulateSum::number_of_this_thread() {
+  const auto id = std::this_thread::get_id();
+  const auto found = std::ranges::find(pushers_, id);
+  const auto number = static_cast<std::size_t>(found - pushers_.begin());
+  if (found == pushers_.end()) pushers_.push_back(id);
+  return number;
+}
+
+std::size_t AccumulateSum::home_of(std::size_t thread) const {
+  const auto count = static_cast<std::size_t>(setting_.context.thread_count());
+  return thread % count * blocks_.size() / count;
 }
 
 void AccumulateSum::visit_blocks(std::size_t first) {

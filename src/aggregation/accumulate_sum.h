@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "aggregation/partial_sum.h"
@@ -34,6 +35,10 @@ class AccumulateSum {
     std::atomic<std::size_t> blocks_left{0};
   };
 
+  /// Under the mutex.
+  std::size_t number_of_this_thread();
+  /// The block where a thread begins: the same each time, so that blocks stay in its core's cache.
+  std::size_t home_of(std::size_t thread) const;
   /// Adds what waits to all blocks that nobody has claimed, beginning with `first`.
   void visit_blocks(std::size_t first);
   void add_waiting(std::size_t index);
@@ -46,7 +51,7 @@ class AccumulateSum {
   std::vector<Arrival> arrivals_;
   std::mutex arrival_mutex_;
   std::atomic<std::size_t> arrived_{0};
-  std::atomic<int> pushing_{0};  // threads in push()
+  std::vector<std::thread::id> pushers_;  // under the mutex
 };
 
 }  // namespace fanin

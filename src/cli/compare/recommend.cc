@@ -81,11 +81,9 @@ Recommendation recommend(const std::vector<Measurement>& measurements,
 
   const auto* const fastest = *std::ranges::min_element(fitting, {}, &Measurement::seconds);
   const auto* const exact = find_exact(all);
-  const bool all_lose_digits = std::ranges::all_of(wide, [](const Measurement* each) {
-    return ulps_within(each->error, 0.5) > kManyUlps;
-  });
-  if (exact != nullptr && all_lose_digits &&
-      (!budget_bytes || exact->peak_bytes <= *budget_bytes))
+  const bool all_lose_digits = std::ranges::all_of(
+      wide, [](const Measurement* each) { return ulps_within(each->error, 0.5) > kManyUlps; });
+  if (exact != nullptr && all_lose_digits && (!budget_bytes || exact->peak_bytes <= *budget_bytes))
     return {exact->way,
             fmt::format("The terms cancel: half of the elements are off by more than {} ulps in "
                         "every other way. It takes {:.1f} times as long as {}, and holds {}.",
