@@ -1,5 +1,7 @@
 """`fanin sum` on files that Python's safetensors wrote, read back by it, against NumPy."""
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -78,14 +80,34 @@ def check_sums(fanin, folder):
 
 
 def check_streaming(fanin, folder):
-    """Ten checkpoints that together are larger than what the tool may have."""
-    elements, tensors = 1 << 20, 6
-    term = {f"layer{i}": np.full(elements, 0.5, "float32") for i in range(tensors)}
-    for method, most in (("TREE", 6), ("ACCUMULATE_N", 2)):
-        answer, got = sum_files(fanin, folder, [term] * 10, "--method", method)
-        if answer["peak_bytes"] > most * elements * 4:
-            sys.exit(f"{method} held {answer['peak_bytes']} bytes, more than {most} tensors")
-        expect_equal(got, {name: np.full(elements, 5.0, "float32") for name in term}, method)
+    """Ten checkpoints that together are larger than the memory that the tool may have."""
+    elements = 30 << 20
+    paths = [folder / f"large{i}.safetensors" for i in range(10)]
+    save_file({"large": np.full(elements, 0.5, "float32"), "small": np.ones(3, "int32")}, paths[0])
+    for path in paths[1:]:
+        os.link(paths[0], path)
+    limit = 900 << 20  # bytes of address space, of 1200 MiB of data
+
+    def sum_within_limit(method):
+        return subprocess.run(
+            [fanin, "sum", *paths, "-o", folder / "large.safetensors", "--json", "--method", method],
+            capture_output=True, text=True, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+    for method, most in (("TREE", 5), ("ACCUMULATE_N", 2)):
+        done = sum_within_limit(method)
+        if done.returncode != 0:
+            sys.exit(f"{method} with {limit >> 20} MiB: {done.stderr}")
+        peak = json.loads(done.stdout)["peak_bytes"]
+        if peak > most * elements * 4:
+            sys.exit(f"{method} held {peak} bytes, more than {most} tensors")
+        got = load_file(folder / "large.safetensors")
+        if not (got["large"] == 5).all() or not (got["small"] == 10).all():
+            sys.exit(f"{method} of large files gives another sum")
+    (folder / "large.safetensors").unlink()
+    done = sum_within_limit("ADD_N")
+    if done.returncode == 0 or "memory" not in done.stderr or list(folder.glob("large.safetensors*")):
+        sys.exit(f"ADD_N, which holds all, should fail with a sentence: {done.returncode} {done.stderr}")
 
 
 def check_errors(fanin, folder):
