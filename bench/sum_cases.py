@@ -31,6 +31,11 @@ class Case:
     def label(self):
         return f"{self.terms} terms" if self.dtype == "float32" else self.dtype
 
+    @property
+    def has_peers(self):
+        """Whether others do the same; the other sums of Fanin are set beside its ADD_N."""
+        return self.what == "add_n"
+
     def words(self):
         """The case as a worker reads it, but for the seconds."""
         return f"{self.what} {self.terms} {self.size} {self.dtype}"

@@ -53,7 +53,8 @@ class Turns:
 
     def _one_round(self, case):
         answer = {}
-        for worker in list(self.workers):
+        asked = self.workers if case.has_peers else self.workers[:1]
+        for worker in list(asked):
             is_quiet, waited = wait_until_quiet(most_seconds=min(2.0, self.patience))
             self.patience -= waited if not is_quiet else 0
             self.noisy += not is_quiet
