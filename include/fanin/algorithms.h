@@ -36,4 +36,25 @@ const Algorithm& find_algorithm(std::string_view name);
 /// Rank c sums chunk c of all ranks, then every rank copies it from there.
 Schedule direct_all_reduce(const Topology& topology);
 
+/// Each chunk goes around the ring of ranks, and is added to on the way; then once more.
+Schedule ring_all_reduce(const Topology& topology);
+
+/// Ranks exchange halves, quarters and so on with partners at half the distance, and back.
+Schedule halving_doubling_all_reduce(const Topology& topology);
+
+/// Ranks exchange everything with partners at twice the distance.
+Schedule recursive_doubling_all_reduce(const Topology& topology);
+
+/// Helpers, one for each worker, sum one chunk each.
+Schedule shuffle_all_reduce(const Topology& topology);
+
+/// Two binary trees, each for half of the data.
+Schedule double_tree_all_reduce(const Topology& topology);
+
+/// Two halves of the ranks sum within, exchange once, and copy within.
+Schedule hierarchical_copy_all_reduce(const Topology& topology);
+
+/// Rank 0 sums everything.
+Schedule one_device_all_reduce(const Topology& topology);
+
 }  // namespace fanin

@@ -11,6 +11,19 @@ namespace {
 constexpr std::array kAlgorithms = {
     Algorithm{"direct", "each rank sums its share of the data, all copy it; two rounds",
               direct_all_reduce},
+    Algorithm{"ring", "chunks go around, twice; the least bytes, 2 (p - 1) rounds",
+              ring_all_reduce},
+    Algorithm{"halving_doubling", "halves, quarters and so on are exchanged; 2 log2 p rounds",
+              halving_doubling_all_reduce},
+    Algorithm{"recursive_doubling", "everything is exchanged log2 p times; for small data",
+              recursive_doubling_all_reduce},
+    Algorithm{"shuffle", "helpers, one for each worker, sum a share each; two rounds",
+              shuffle_all_reduce},
+    Algorithm{"double_tree", "two binary trees for half of the data each", double_tree_all_reduce},
+    Algorithm{"hierarchical_copy", "halves sum within, exchange once and copy within; three rounds",
+              hierarchical_copy_all_reduce},
+    Algorithm{"one_device", "rank 0 sums everything, all copy it; two rounds",
+              one_device_all_reduce},
 };
 
 // Schedules are explicit lists of steps, quadratic in the ranks for some algorithms.

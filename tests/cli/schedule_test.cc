@@ -28,7 +28,9 @@ TEST_F(ScheduleCommand, CountsDevicesOfAllWorkers) {
 }
 
 TEST_F(ScheduleCommand, RefusesWhatCannotBe) {
-  expect_sentence({"schedule", "rnig"}, 2, "there is no algorithm \"rnig\"; known are: direct");
+  expect_sentence({"schedule", "rnig"}, 2,
+                  "there is no algorithm \"rnig\"; known are: direct, ring, halving_doubling, "
+                  "recursive_doubling, shuffle, double_tree, hierarchical_copy, one_device");
   expect_sentence(
       {"schedule", "direct", "--workers", "0"}, 2,
       "there must be at least 1 worker and 1 device, got 0 workers with 1 devices each");

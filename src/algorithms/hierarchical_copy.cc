@@ -1,0 +1,46 @@
+// Hierarchical copy: the ranks are two halves, as the devices of a machine with two buses. For each
+// chunk one rank of each half sums its own half, the two exchange, and both halves copy from their
+// own. Three rounds, of which only one crosses between the halves. What HierarchicalCopyAllReduce
+// does, for any number of ranks.
+
+#include "fanin/algorithms.h"
+
+namespace fanin {
+namespace {
+
+std::vector<int> numbers(int begin, int end) {
+  std::vector<int> list;
+  for (int number = begin; number < end; ++number) list.push_back(number);
+  return list;
+}
+
+}  // namespace
+
+Schedule hierarchical_copy_all_reduce(const Topology& topology) {
+  check(topology);
+  const int rank_count = topology.rank_count();
+  const int lower_count = (rank_count + 1) / 2;
+  const int upper_count = rank_count - lower_count;
+  Schedule schedule{
+      .name = "hierarchical_copy", .rank_count = rank_count, .chunk_count = rank_count};
+  if (rank_count == 1) return schedule;
+
+  Round sum, cross, copy;
+  for (int chunk = 0; chunk < rank_count; ++chunk) {
+    const Chunks chunks{chunk, chunk + 1};
+    const int lower = chunk % lower_count;
+    const int upper = lower_count + chunk % upper_count;
+    sum.push_back({lower, chunks, numbers(0, lower_count)});
+    sum.push_back({upper, chunks, numbers(lower_count, rank_count)});
+    for (const int to : {lower, upper}) cross.push_back({to, chunks, {lower, upper}});
+    for (int rank = 0; rank < rank_count; ++rank) {
+      const int from = rank < lower_count ? lower : upper;
+      if (rank != from) copy.push_back({rank, chunks, {from}});
+    }
+  }
+  schedule.rounds = {std::move(sum), std::move(cross)};
+  if (!copy.empty()) schedule.rounds.push_back(std::move(copy));
+  return schedule;
+}
+
+}  // namespace fanin

@@ -1,0 +1,32 @@
+// Shuffle all-reduce, which is what parameter servers do: helpers, one for each worker, sum one
+// chunk each from the inputs of all ranks, and all ranks copy it from there. Two rounds. Li et al.,
+// "Scaling Distributed Machine Learning with the Parameter Server" (2014).
+
+#include <numeric>
+
+#include "fanin/algorithms.h"
+
+namespace fanin {
+
+Schedule shuffle_all_reduce(const Topology& topology) {
+  check(topology);
+  const int rank_count = topology.rank_count();
+  const int helper_count = topology.worker_count;
+  Schedule schedule{.name = "shuffle",
+                    .rank_count = rank_count,
+                    .helper_count = helper_count,
+                    .chunk_count = helper_count};
+  std::vector<int> all(static_cast<std::size_t>(rank_count));
+  std::iota(all.begin(), all.end(), 0);
+  Round sum, copy;
+  for (int chunk = 0; chunk < helper_count; ++chunk) {
+    const int helper = rank_count + chunk;
+    sum.push_back({helper, {chunk, chunk + 1}, all});
+    for (int rank = 0; rank < rank_count; ++rank)
+      copy.push_back({rank, {chunk, chunk + 1}, {helper}});
+  }
+  schedule.rounds = {std::move(sum), std::move(copy)};
+  return schedule;
+}
+
+}  // namespace fanin
