@@ -3,7 +3,8 @@
 // all links carry the same. About 4 log2 p rounds, and nearly the least bytes. Sanders, Speck and
 // Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (2009).
 
-#include <functional>
+#include <algorithm>
+#include <utility>
 
 #include "fanin/algorithms.h"
 
@@ -40,8 +41,8 @@ Schedule double_tree_all_reduce(const Topology& topology) {
   Schedule schedule{.name = "double_tree", .rank_count = rank_count, .chunk_count = 2};
   std::vector<Node> nodes;
   const int root = build_tree(0, rank_count, nodes);
-  const int height = nodes[static_cast<std::size_t>(root)].height;
-  schedule.rounds.resize(static_cast<std::size_t>(2 * height));
+  const auto height = static_cast<std::size_t>(nodes[static_cast<std::size_t>(root)].height);
+  schedule.rounds.resize(2 * height);
   for (const Node& node : nodes) {
     for (const bool is_mirror : {false, true}) {
       const auto rank = [&](int number) { return is_mirror ? rank_count - 1 - number : number; };
@@ -50,11 +51,11 @@ Schedule double_tree_all_reduce(const Topology& topology) {
       for (const int child : node.children) {
         const Node& below = nodes[static_cast<std::size_t>(child)];
         up.sources.push_back(rank(below.rank));
-        schedule.rounds[static_cast<std::size_t>(2 * height - node.height)].push_back(
+        schedule.rounds[2 * height - static_cast<std::size_t>(node.height)].push_back(
             {rank(below.rank), chunks, {rank(node.rank)}});
       }
       if (node.height > 0)
-        schedule.rounds[static_cast<std::size_t>(node.height - 1)].push_back(std::move(up));
+        schedule.rounds[static_cast<std::size_t>(node.height) - 1].push_back(std::move(up));
     }
   }
   return schedule;
