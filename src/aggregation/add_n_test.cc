@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aggregation/slow_sum.h"
+#include "aggregation/test_terms.h"
 #include "core/count_allocations.h"
 #include "core/expect_error.h"
 
@@ -30,15 +31,6 @@ std::vector<std::vector<T>> random_terms(std::size_t term_count, std::size_t ele
         element = T(normal(random));
     }
   return terms;
-}
-
-template <typename T>
-std::vector<Tensor> views(const std::vector<std::vector<T>>& terms) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(terms.size());
-  for (const auto& term : terms)
-    tensors.push_back(Tensor::view<T>(term, {static_cast<std::int64_t>(term.size())}));
-  return tensors;
 }
 
 template <typename T>

@@ -10,6 +10,7 @@
 
 #include "aggregation/hard_terms.h"
 #include "aggregation/mpfr_sum.h"
+#include "aggregation/test_terms.h"
 #include "core/count_allocations.h"
 #include "fanin/add_n.h"
 
@@ -19,15 +20,6 @@ namespace {
 bool is_same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
          (std::isnan(a) && std::isnan(b));
-}
-
-template <typename T>
-std::vector<Tensor> views(const std::vector<std::vector<T>>& terms) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(terms.size());
-  for (const auto& term : terms)
-    tensors.push_back(Tensor::view<T>(term, {static_cast<std::int64_t>(term.size())}));
-  return tensors;
 }
 
 /// Compares sum and mean with MPFR, element by element.

@@ -24,6 +24,16 @@ std::vector<std::vector<T>> random_terms(std::size_t term_count, std::size_t ele
   return terms;
 }
 
+/// They borrow the terms.
+template <typename T>
+std::vector<Tensor> views(const std::vector<std::vector<T>>& terms) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(terms.size());
+  for (const auto& term : terms)
+    tensors.push_back(Tensor::view<T>(term, {static_cast<std::int64_t>(term.size())}));
+  return tensors;
+}
+
 template <typename T>
 Tensor to_tensor(const std::vector<T>& elements) {
   return Tensor::of<T>(elements, {static_cast<std::int64_t>(elements.size())});

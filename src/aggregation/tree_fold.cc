@@ -5,7 +5,7 @@
 #include <bit>
 #include <vector>
 
-#include "core/thread_pool.h"
+#include "core/run_in_parts.h"
 #include "kernels/parallel_fold.h"
 
 namespace fanin {
@@ -94,16 +94,14 @@ void tree_fold(Context& context, const Arithmetic& arithmetic, std::span<const O
   std::size_t cell_bytes = arithmetic.size_of(Cell::kResult);
   for (const Operand& term : terms) cell_bytes += arithmetic.size_of(term.cell);
   const std::size_t moved = element_count * cell_bytes;
-  const auto threads =
-      static_cast<std::size_t>(moved > kOneThreadBytes ? context.thread_count() : 1);
-  const std::size_t blocks = (element_count + kBlock - 1) / kBlock;
-  const std::size_t part = (blocks + threads - 1) / threads * kBlock;
-  const std::size_t part_count = (element_count + part - 1) / part;
-  context.threads().run(static_cast<int>(part_count), [&](int index) {
-    const std::size_t begin = static_cast<std::size_t>(index) * part;
-    TreeBlocks(arithmetic, terms, target, store_for(moved))
-        .sum(begin, std::min(begin + part, element_count));
-  });
+  const Store store = store_for(moved);
+  const auto sum = [&](std::size_t begin, std::size_t count) {
+    TreeBlocks(arithmetic, terms, target, store).sum(begin, begin + count);
+  };
+  if (moved <= kOneThreadBytes)
+    sum(0, element_count);
+  else
+    run_in_parts(context, element_count, sum);
 }
 
 }  // namespace fanin

@@ -4,8 +4,7 @@
 // compare Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 // MPICH" (2005), section on pairwise exchange.
 
-#include <numeric>
-
+#include "algorithms/rank_list.h"
 #include "fanin/algorithms.h"
 
 namespace fanin {
@@ -16,8 +15,7 @@ Schedule direct_all_reduce(const Topology& topology) {
   Schedule schedule{.name = "direct", .rank_count = rank_count, .chunk_count = rank_count};
   if (rank_count == 1) return schedule;
 
-  std::vector<int> all(static_cast<std::size_t>(rank_count));
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = rank_list(0, rank_count);
   Round sum, copy;
   for (int chunk = 0; chunk < rank_count; ++chunk) {
     const Chunks chunks{chunk, chunk + 1};

@@ -3,18 +3,10 @@
 // own. Three rounds, of which only one crosses between the halves. What HierarchicalCopyAllReduce
 // does, for any number of ranks.
 
+#include "algorithms/rank_list.h"
 #include "fanin/algorithms.h"
 
 namespace fanin {
-namespace {
-
-std::vector<int> numbers(int begin, int end) {
-  std::vector<int> list;
-  for (int number = begin; number < end; ++number) list.push_back(number);
-  return list;
-}
-
-}  // namespace
 
 Schedule hierarchical_copy_all_reduce(const Topology& topology) {
   check(topology);
@@ -30,8 +22,8 @@ Schedule hierarchical_copy_all_reduce(const Topology& topology) {
     const Chunks chunks{chunk, chunk + 1};
     const int lower = chunk % lower_count;
     const int upper = lower_count + chunk % upper_count;
-    sum.push_back({lower, chunks, numbers(0, lower_count)});
-    sum.push_back({upper, chunks, numbers(lower_count, rank_count)});
+    sum.push_back({lower, chunks, rank_list(0, lower_count)});
+    sum.push_back({upper, chunks, rank_list(lower_count, rank_count)});
     for (const int to : {lower, upper}) cross.push_back({to, chunks, {lower, upper}});
     for (int rank = 0; rank < rank_count; ++rank) {
       const int from = rank < lower_count ? lower : upper;

@@ -1,8 +1,7 @@
 // All-reduce through one rank: it sums the inputs of all in one step, and all copy the sum. The
 // fewest steps, and all the bytes on one link. What ReductionToOneDevice does.
 
-#include <numeric>
-
+#include "algorithms/rank_list.h"
 #include "fanin/algorithms.h"
 
 namespace fanin {
@@ -13,8 +12,7 @@ Schedule one_device_all_reduce(const Topology& topology) {
   Schedule schedule{.name = "one_device", .rank_count = rank_count, .chunk_count = 1};
   if (rank_count == 1) return schedule;
 
-  std::vector<int> all(static_cast<std::size_t>(rank_count));
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = rank_list(0, rank_count);
   Round copy;
   for (int rank = 1; rank < rank_count; ++rank) copy.push_back({rank, {0, 1}, {0}});
   schedule.rounds = {{{0, {0, 1}, all}}, std::move(copy)};

@@ -2,8 +2,7 @@
 // chunk each from the inputs of all ranks, and all ranks copy it from there. Two rounds. Li et al.,
 // "Scaling Distributed Machine Learning with the Parameter Server" (2014).
 
-#include <numeric>
-
+#include "algorithms/rank_list.h"
 #include "fanin/algorithms.h"
 
 namespace fanin {
@@ -16,8 +15,7 @@ Schedule shuffle_all_reduce(const Topology& topology) {
                     .rank_count = rank_count,
                     .helper_count = helper_count,
                     .chunk_count = helper_count};
-  std::vector<int> all(static_cast<std::size_t>(rank_count));
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = rank_list(0, rank_count);
   Round sum, copy;
   for (int chunk = 0; chunk < helper_count; ++chunk) {
     const int helper = rank_count + chunk;
