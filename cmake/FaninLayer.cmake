@@ -16,6 +16,29 @@ if(FANIN_SANITIZE)
   target_link_options(fanin_flags INTERFACE -fsanitize=${FANIN_SANITIZE})
 endif()
 
+# For layers and the tool; sources that Highway includes again and again stay alone.
+function(fanin_compile_together target at_once)
+  if(FANIN_TOGETHER)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${at_once})
+  endif()
+endfunction()
+
+# Tests define what they like in their own files, so they are not compiled together; but what they
+# all include is compiled once.
+if(FANIN_TESTS AND FANIN_TOGETHER)
+  file(CONFIGURE OUTPUT test_headers.cc CONTENT "")
+  add_executable(fanin_test_headers ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(fanin_test_headers PRIVATE
+    fanin_flags GTest::gmock_main fmt::fmt nlohmann_json::nlohmann_json)
+  target_precompile_headers(fanin_test_headers PRIVATE
+    <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+endif()
+function(fanin_reuse_test_headers target)
+  if(FANIN_TOGETHER)
+    target_precompile_headers(${target} REUSE_FROM fanin_test_headers)
+  endif()
+endfunction()
+
 set_property(GLOBAL PROPERTY FANIN_LAYERS "")
 
 # fanin_layer(name SOURCES a.cc... HEADERS public.h... USES layer... LIBRARIES private-library...
@@ -31,6 +54,7 @@ function(fanin_layer name)
   endforeach()
 
   add_library(fanin_${name} OBJECT ${layer_SOURCES})
+  fanin_compile_together(fanin_${name} 8)
   target_include_directories(fanin_${name} PUBLIC $<BUILD_INTERFACE:${root}>)
   list(TRANSFORM layer_USES PREPEND fanin_)
   target_link_libraries(fanin_${name} PUBLIC ${layer_USES} PRIVATE fanin_flags ${layer_LIBRARIES})
@@ -60,6 +84,7 @@ function(fanin_add_layer_tests)
       nlohmann_json::nlohmann_json hwy::hwy ${libraries})
     target_compile_definitions(${name}_test PRIVATE
       FANIN_GOLDEN_FOLDER="${PROJECT_SOURCE_DIR}/tests/golden")
+    fanin_reuse_test_headers(${name}_test)
     gtest_discover_tests(${name}_test PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
   endforeach()
 endfunction()
