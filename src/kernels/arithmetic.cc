@@ -39,7 +39,7 @@ PartialType partial_type(ReduceOp op, DType input) {
   return is_64_bit_integer(input) ? PartialType::kInt128 : PartialType::kInt64;
 }
 
-std::size_t size_of_partial(PartialType partial) {
+std::uint8_t size_of_partial(PartialType partial) {
   switch (partial) {
     case PartialType::kInt8:
     case PartialType::kUInt8:
@@ -63,30 +63,22 @@ std::size_t size_of_partial(PartialType partial) {
 
 }  // namespace
 
-std::size_t Arithmetic::size_of(Cell cell) const {
-  switch (cell) {
-    case Cell::kInput:
-      return fanin::size_of(input);
-    case Cell::kPartial:
-      return size_of_partial(partial);
-    case Cell::kResult:
-      return fanin::size_of(result);
-  }
-  throw std::logic_error("a cell has no size");
-}
-
 Arithmetic make_arithmetic(ReduceOp op, DType input, Accumulation accumulation,
                            std::int64_t input_count) {
   assert(input_count >= 1);
   const bool is_sum = op == ReduceOp::kSum || op == ReduceOp::kMean;
   const bool is_half = input == DType::kFloat16 || input == DType::kBFloat16;
+  const DType result = result_dtype(op, input);
+  const PartialType partial = partial_type(op, input);
   return {.op = op,
           .input = input,
-          .result = result_dtype(op, input),
-          .partial = partial_type(op, input),
+          .result = result,
+          .partial = partial,
           .rounds_each_step = is_half && accumulation == Accumulation::kNative,
           .is_exact = is_sum && is_floating(input) && accumulation == Accumulation::kExact,
-          .divisor = op == ReduceOp::kMean ? input_count : 1};
+          .divisor = op == ReduceOp::kMean ? input_count : 1,
+          .cell_bytes = {static_cast<std::uint8_t>(size_of(input)), size_of_partial(partial),
+                         static_cast<std::uint8_t>(size_of(result))}};
 }
 
 DType result_dtype(ReduceOp op, DType input) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,7 +40,9 @@ struct Arithmetic {
   /// MEAN divides by this when it finishes; 1 otherwise.
   std::int64_t divisor;
 
-  std::size_t size_of(Cell cell) const;
+  std::array<std::uint8_t, 3> cell_bytes;  // by Cell
+
+  std::size_t size_of(Cell cell) const { return cell_bytes[static_cast<std::size_t>(cell)]; }
 
   friend bool operator==(const Arithmetic&, const Arithmetic&) = default;
 };

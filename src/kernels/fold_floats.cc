@@ -89,6 +89,7 @@ class FloatFold {
         fold_(fold),
         run_pass_(runner_for(arithmetic.input)),
         target_size_(arithmetic.size_of(fold.target_cell)),
+        cells_are_equal_(arithmetic.size_of(Cell::kInput) == arithmetic.size_of(Cell::kPartial)),
         may_stream_(fold.store == Store::kStreaming && can_stream(arithmetic, fold)),
         is_sum_(arithmetic.op == ReduceOp::kSum || arithmetic.op == ReduceOp::kMean),
         is_plain_sum_(is_sum_ && !arithmetic.rounds_each_step),
@@ -114,7 +115,8 @@ class FloatFold {
     const SourceRun first = groups.next();
     const bool is_one_pass = stores_directly_ &&
                              first.count == same_cells(first, kMostChainedSources) &&
-                             first.count + joined_count(first, groups) == fold_.sources.size();
+                             (first.count + joined_count(first, groups) == fold_.sources.size() ||
+                              count_paired() == fold_.sources.size());
     const std::size_t block = is_one_pass ? end - begin : kBlock;
     for (; begin < end; begin += block) run_block(begin, std::min(block, end - begin));
   }
@@ -123,6 +125,11 @@ class FloatFold {
     begin_ = begin;
     count_ = count;
     GroupWalk groups(fold_);
+    if (const std::size_t paired = count_paired(); paired > 0) {
+      for (std::size_t pair = 0; pair < paired / 2; ++pair) groups.next();
+      Pass pass = pass_over(0, paired, Start::kPairs);
+      send(pass, sum_, stores_directly_ && groups.at_end());
+    }
     while (!groups.at_end()) {
       const SourceRun run = groups.next();
       const std::size_t joined = joined_count(run, groups);
@@ -130,12 +137,14 @@ class FloatFold {
       const bool stores = stores_directly_ && groups.at_end();
       if (joined > 0 && run.begin == 0) {
         Pass pass = pass_over(run.begin, run.count + joined, Start::kFirstSourceAndGroup);
+        pass.apart_count = joined;
         send(pass, sum_, stores);
       } else if (run.is_chained) {
         chain(sum_, run, stores);
       } else if (run.count == same_cells(run, kMostChainedSources)) {
         Pass pass = pass_over(run.begin, run.count + joined,
                               joined > 0 ? Start::kTwoGroups : Start::kGroup);
+        pass.apart_count = joined;
         pass.partial = sum_.begin();
         send(pass, sum_, stores);
       } else {
@@ -159,7 +168,21 @@ class FloatFold {
     if (!may_join) return 0;
     const SourceRun next = groups.next();
     const SourceRun both{.begin = run.begin, .count = run.count + next.count, .is_chained = false};
-    return next.count == 8 && same_cells(both, kMostPassSources) == both.count ? 8 : 0;
+    const bool fits = next.count <= kMostSourcesApart && !next.is_chained &&
+                      same_cells(both, kMostPassSources) == both.count;
+    return fits ? next.count : 0;
+  }
+
+  /// How many of the first sources are two or more pairs, which one pass can take.
+  std::size_t count_paired() const {
+    if (!is_plain_sum_ || fold_.group_sizes.empty()) return 0;
+    std::size_t paired = 0;
+    for (GroupWalk groups(fold_); !groups.at_end() && paired + 2 <= kMostPassSources; paired += 2) {
+      const SourceRun run = groups.next();
+      if (run.count != 2 || (run.is_chained && run.begin > 0)) break;
+    }
+    const SourceRun all{.begin = 0, .count = paired, .is_chained = false};
+    return paired >= 4 && same_cells(all, kMostPassSources) == paired ? paired : 0;
   }
 
   /// Folds a run one by one: after what `into` holds, or, if it begins a sum, from its first.
@@ -178,6 +201,7 @@ class FloatFold {
 
   /// How many sources of a run hold the same as its first, up to `most`.
   std::size_t same_cells(const SourceRun& run, std::size_t most) const {
+    if (cells_are_equal_) return std::min(run.count, most);
     const Cell cell = fold_.sources[run.begin].cell;
     std::size_t same = 1;
     while (same < std::min(run.count, most) && fold_.sources[run.begin + same].cell == cell) ++same;
@@ -239,6 +263,7 @@ class FloatFold {
   const Fold& fold_;
   const RunPass run_pass_;
   const std::size_t target_size_;
+  const bool cells_are_equal_;  // inputs and partials are of one type
   const bool may_stream_;
   const bool is_sum_;
   const bool is_plain_sum_;

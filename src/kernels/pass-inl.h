@@ -45,11 +45,14 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
   constexpr std::size_t kElements = kLineElements<Source>;
   constexpr std::size_t kVectors = kElements / kLanes<Source>;
   constexpr bool kSplit = kSplits<Source, Target, kStream>;
-  constexpr std::size_t kApart = sources_apart(kStart);
+  constexpr bool kHasApart = has_group_apart(kStart);
+  // Where the number of sources is a constant, the group apart is one of the ADD_N order.
+  constexpr std::size_t kApart = kHasApart && kSources > 0 ? kMostSourcesApart : 0;
   constexpr bool kStartsWithPartial = kStart == Start::kPartial;
   constexpr bool kJoinsPartial = kStart == Start::kGroup || kStart == Start::kTwoGroups;
 
-  const std::size_t chained = (kSources == 0 ? pass.source_count : kSources) - kApart;
+  const std::size_t apart = kApart > 0 ? kApart : kHasApart ? pass.apart_count : 0;
+  const std::size_t chained = (kSources == 0 ? pass.source_count : kSources) - apart;
   const std::size_t target_count = kTargets == 0 ? pass.target_count : kTargets;
   const std::array<const std::byte*, kMostPassSources> sources = pass.sources;
   const std::array<std::byte*, kMostPassTargets> targets = pass.targets;
@@ -89,13 +92,20 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
       HWY_UNROLL(8)
       for (std::size_t v = 0; v < kVectors; ++v) value[v] = sum[v];
     }
-    if constexpr (kApart > 0) {
+    if constexpr (kHasApart) {
       V group[kVectors];
       load_source(chained, group);
-      HWY_UNROLL(8)
-      for (std::size_t s = 1; s < kApart; ++s) {
-        load_source(chained + s, next);
-        combine_line<Op>(group, next);
+      if constexpr (kApart > 0) {
+        HWY_UNROLL(8)
+        for (std::size_t s = 1; s < kApart; ++s) {
+          load_source(chained + s, next);
+          combine_line<Op>(group, next);
+        }
+      } else {
+        for (std::size_t s = 1; s < apart; ++s) {
+          load_source(chained + s, next);
+          combine_line<Op>(group, next);
+        }
       }
       combine_line<Op>(value, group);
     }
@@ -106,6 +116,59 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
     for (std::size_t t = 0; t < target_count; ++t)
       store_line<Target, kSplit, kStream>(value, targets[t] + i * Target::kSize);
   }
+}
+
+/// The same for pairs, which trees and pairs of devices are made of. A count of 0 sources means:
+/// read it from the pass.
+template <class Source, class Target, std::size_t kSources, bool kStream>
+HWY_NOINLINE void walk_pairs(const Pass& pass, std::size_t line_count) {
+  using D = typename Source::D;
+  using V = typename Source::V;
+  constexpr std::size_t kElements = kLineElements<Source>;
+  constexpr std::size_t kVectors = kElements / kLanes<Source>;
+  constexpr bool kSplit = kSplits<Source, Target, kStream>;
+  const std::size_t source_count = kSources == 0 ? pass.source_count : kSources;
+  const std::size_t target_count = pass.target_count;
+  const std::array<const std::byte*, kMostPassSources> sources = pass.sources;
+  const std::array<std::byte*, kMostPassTargets> targets = pass.targets;
+  const bool divides = pass.divisor != 1;
+  const V divisor = hn::Set(D(), static_cast<hn::TFromD<D>>(pass.divisor));
+
+  for (std::size_t i = 0; i < line_count * kElements; i += kElements) {
+    V value[kVectors];
+    V pair[kVectors];
+    V next[kVectors];
+    const auto load_source = [&](std::size_t s, V(&line)[kVectors]) HWY_ATTR {
+      load_line<Source, kSplit>(sources[s] + i * Source::kSize, line);
+    };
+    load_source(0, value);
+    load_source(1, next);
+    combine_line<Sum>(value, next);
+    HWY_UNROLL(4)
+    for (std::size_t s = 2; s < source_count; s += 2) {
+      load_source(s, pair);
+      load_source(s + 1, next);
+      combine_line<Sum>(pair, next);
+      combine_line<Sum>(value, pair);
+    }
+    if (divides) {
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kVectors; ++v) value[v] = hn::Div(value[v], divisor);
+    }
+    for (std::size_t t = 0; t < target_count; ++t)
+      store_line<Target, kSplit, kStream>(value, targets[t] + i * Target::kSize);
+  }
+}
+
+template <class Source, class Target, std::size_t kSources>
+Walk sum_pairs(const Pass& pass) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)pass;
+  return walk_pairs<Source, Target, 0, false>;
+#else
+  return pass.streams ? walk_pairs<Source, Target, kSources, true>
+                      : walk_pairs<Source, Target, kSources, false>;
+#endif
 }
 
 template <class Source, class Target, Start kStart, std::size_t kSources, std::size_t kTargets>
@@ -137,13 +200,16 @@ Walk frequent_sum(const Pass& pass) {
                  ? sum_walk<Source, Target, Start::kGroup, 8, 1>(pass)
                  : sum_walk<Source, Target, Start::kGroup, 0, 0>(pass);
     case Start::kTwoGroups:
-      return pass.source_count == 16 && is_single
+      return pass.source_count == 16 && pass.apart_count == kMostSourcesApart && is_single
                  ? sum_walk<Source, Target, Start::kTwoGroups, 16, 1>(pass)
                  : sum_walk<Source, Target, Start::kTwoGroups, 0, 0>(pass);
     case Start::kFirstSourceAndGroup:
-      return pass.source_count == 16 && is_single
+      return pass.source_count == 16 && pass.apart_count == kMostSourcesApart && is_single
                  ? sum_walk<Source, Target, Start::kFirstSourceAndGroup, 16, 1>(pass)
                  : sum_walk<Source, Target, Start::kFirstSourceAndGroup, 0, 0>(pass);
+    case Start::kPairs:
+      return pass.source_count == 4 ? sum_pairs<Source, Target, 4>(pass)
+                                    : sum_pairs<Source, Target, 0>(pass);
     case Start::kPartial:
       return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
     case Start::kFirstSource:
@@ -171,6 +237,8 @@ Walk any_sum(const Pass& pass) {
       return sum_walk<Source, Target, Start::kFirstSource, 0, 0>(pass);
     case Start::kFirstSourceAndGroup:
       return sum_walk<Source, Target, Start::kFirstSourceAndGroup, 0, 0>(pass);
+    case Start::kPairs:
+      return sum_pairs<Source, Target, 0>(pass);
     case Start::kPartial:
       return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
     case Start::kGroup:

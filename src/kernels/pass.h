@@ -11,19 +11,21 @@ namespace fanin {
 /// Where the running value of a pass comes from, and how the sources join it.
 enum class Start : std::uint8_t {
   kFirstSource,          ///< source 0, then the others one after the other
-  kFirstSourceAndGroup,  ///< the same, but the last 8 sources are folded first and join as one
+  kFirstSourceAndGroup,  ///< the same, but the last sources are folded first and join as one
+  kPairs,                ///< (source 0 + source 1) + (source 2 + source 3) + ...
   kPartial,              ///< `partial`, then all sources one after the other (there may be none)
   kGroup,                ///< `partial`, and all sources as one group
-  kTwoGroups,            ///< `partial`, a group, and the last 8 sources as another group
+  kTwoGroups,            ///< `partial`, a group, and the last sources as another group
 };
 
-/// How many of the last sources are a group apart.
-constexpr std::size_t sources_apart(Start start) {
-  return start == Start::kFirstSourceAndGroup || start == Start::kTwoGroups ? 8 : 0;
+/// Whether some of the last sources are a group apart.
+constexpr bool has_group_apart(Start start) {
+  return start == Start::kFirstSourceAndGroup || start == Start::kTwoGroups;
 }
 
 inline constexpr std::size_t kMostChainedSources = 9;
-inline constexpr std::size_t kMostPassSources = kMostChainedSources + 8;
+inline constexpr std::size_t kMostSourcesApart = 8;
+inline constexpr std::size_t kMostPassSources = kMostChainedSources + kMostSourcesApart;
 inline constexpr std::size_t kMostPassTargets = 8;
 
 /// One walk over floating-point memory that holds the running value in registers. All sources hold
@@ -37,11 +39,13 @@ struct Pass {
   bool streams = false;
   double divisor = 1;  // of what is stored
   std::size_t source_count = 0;
+  std::size_t apart_count = 0;  // of the last sources, where there is a group apart
   std::size_t target_count = 0;
   std::size_t count = 0;  // elements
   const std::byte* partial = nullptr;
-  std::array<const std::byte*, kMostPassSources> sources{};
-  std::array<std::byte*, kMostPassTargets> targets{};
+  // Not cleared, which would take a good part of a short pass.
+  std::array<const std::byte*, kMostPassSources> sources;
+  std::array<std::byte*, kMostPassTargets> targets;
 };
 
 /// Runs a pass for inputs of this type. An op other than kSum, or one that rounds each step, needs
