@@ -20,6 +20,14 @@ def find_python(name, may_install):
     return None
 
 
+def build_program(target):
+    """Path of a program of the release preset, up to date. Ends the benchmark if it does not build."""
+    command = [ROOT / "tools" / "build.sh", "--progress", "release", target]
+    if subprocess.run(command, check=False).returncode != 0:
+        sys.exit(1)
+    return str(ROOT / "build" / "release" / "bin" / target)
+
+
 def fanin_version():
     for line in (ROOT / "CMakeLists.txt").read_text().splitlines():
         if line.startswith("project(fanin VERSION"):

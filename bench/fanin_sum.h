@@ -28,7 +28,7 @@ class FaninSum {
     const fanin::Shape shape{static_cast<std::int64_t>(sum.bytes / fanin::size_of(dtype))};
     for (const std::byte* source : sum.sources)
       terms_.push_back(fanin::Tensor::view({source, sum.bytes}, dtype, shape));
-    out_ = {{sum.target, sum.bytes}, dtype, shape};
+    out_ = {{sum.targets.front(), sum.bytes}, dtype, shape};
   }
 
   const std::vector<fanin::Tensor>& terms() const { return terms_; }

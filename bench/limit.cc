@@ -18,15 +18,17 @@ namespace {
 
 constexpr std::size_t kMostSources = 64;
 
-/// All sources at once, in registers, a line a turn.
-template <class Format, bool kStream>
+/// All sources at once, in registers, a line a turn. The counts are constants where they are not 0.
+template <class Format, bool kStream, std::size_t kSources = 0, std::size_t kTargets = 1>
 [[gnu::noinline]] void sum_lines(const Sum& sum, std::size_t begin, std::size_t end) {
   constexpr std::size_t kStep = Format::kVectorBytes;
   constexpr std::size_t kVectors = 64 / kStep;
-  const std::size_t source_count = sum.sources.size();
+  const std::size_t source_count = kSources == 0 ? sum.sources.size() : kSources;
+  const std::size_t target_count = kTargets == 0 ? sum.targets.size() : kTargets;
   std::array<const std::byte*, kMostSources> sources{};
+  std::array<std::byte*, kMostSources> targets{};
   std::copy(sum.sources.begin(), sum.sources.end(), sources.begin());
-  std::byte* const target = sum.target;
+  std::copy(sum.targets.begin(), sum.targets.end(), targets.begin());
   for (std::size_t i = begin; i < end; i += 64) {
     typename Format::Vector value[kVectors];
 #pragma GCC unroll 4
@@ -36,9 +38,11 @@ template <class Format, bool kStream>
       for (std::size_t v = 0; v < kVectors; ++v)
         value[v] = Format::add(value[v], Format::load(sources[s] + i + v * kStep));
     }
+    for (std::size_t t = 0; t < target_count; ++t) {
 #pragma GCC unroll 4
-    for (std::size_t v = 0; v < kVectors; ++v)
-      Format::template store<kStream>(target + i + v * kStep, value[v]);
+      for (std::size_t v = 0; v < kVectors; ++v)
+        Format::template store<kStream>(targets[t] + i + v * kStep, value[v]);
+    }
   }
   if constexpr (kStream) _mm_sfence();
 }
@@ -64,7 +68,8 @@ template <class Format, bool kStream>
         if (here > 3) value = Format::add(value, Format::load(four[3] + i));
         if (s > 0) value = Format::add(partial[i / kStep], value);
         if (is_last)
-          Format::template store<kStream>(sum.target + block + i, value);
+          for (std::byte* const target : sum.targets)
+            Format::template store<kStream>(target + block + i, value);
         else
           partial[i / kStep] = value;
       }
@@ -75,9 +80,21 @@ template <class Format, bool kStream>
 
 using Range = void (*)(const Sum& sum, std::size_t begin, std::size_t end);
 
+/// Loops whose counts are constants, for the counts that are measured most.
+template <bool kStream>
+Range range_to_all(const Sum& sum) {
+  const std::size_t sources = sum.sources.size();
+  const std::size_t targets = sum.targets.size();
+  if (sources == 2 && targets == 2) return sum_lines<Float32, kStream, 2, 2>;
+  if (sources == 4 && targets == 4) return sum_lines<Float32, kStream, 4, 4>;
+  if (sources == 8 && targets == 8) return sum_lines<Float32, kStream, 8, 8>;
+  return sum_lines<Float32, kStream, 0, 0>;
+}
+
 template <bool kStream, bool kBlocks>
-Range range_for(Type type) {
-  switch (type) {
+Range range_for(const Sum& sum) {
+  if (sum.targets.size() > 1 && !kBlocks) return range_to_all<kStream>(sum);
+  switch (sum.type) {
     case Type::kFloat16:
       return kBlocks ? sum_blocks<Float16, kStream> : sum_lines<Float16, kStream>;
     case Type::kBFloat16:
@@ -117,12 +134,12 @@ Helper* helper = nullptr;
 
 template <bool kStream, bool kBlocks>
 void run_one(const Sum& sum) {
-  range_for<kStream, kBlocks>(sum.type)(sum, 0, sum.bytes);
+  range_for<kStream, kBlocks>(sum)(sum, 0, sum.bytes);
 }
 
 template <bool kStream, bool kBlocks>
 void run_two(const Sum& sum) {
-  const Range range = range_for<kStream, kBlocks>(sum.type);
+  const Range range = range_for<kStream, kBlocks>(sum);
   const std::size_t middle = sum.bytes / 2 / 4096 * 4096;
   helper->range = range;
   helper->sum = &sum;
@@ -169,15 +186,6 @@ TwoThreads::~TwoThreads() {
   ::sched_setaffinity(0, sizeof helper->callers_cores, &helper->callers_cores);
   delete helper;
   helper = nullptr;
-}
-
-double limit_seconds(const Sum& sum, double budget_seconds) {
-  const TwoThreads second;
-  double best = 1e9;
-  for (const Way& way : ways())
-    best = std::min(best, time_call(budget_seconds / static_cast<double>(ways().size()),
-                                    [&] { way.run(sum); }));
-  return best;
 }
 
 }  // namespace bench

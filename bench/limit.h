@@ -10,11 +10,11 @@ namespace bench {
 
 enum class Type : std::uint8_t { kFloat32, kFloat64, kFloat16, kBFloat16 };
 
-/// One sum: target = sources[0] + sources[1] + ... Buffers lie on 64-byte borders.
+/// One sum: each target = sources[0] + sources[1] + ... Buffers lie on 64-byte borders.
 struct Sum {
   Type type;
   std::vector<const std::byte*> sources;
-  std::byte* target;
+  std::vector<std::byte*> targets;
   std::size_t bytes;  // of each buffer, a multiple of 64
 };
 
@@ -36,8 +36,5 @@ class TwoThreads {
   TwoThreads(const TwoThreads&) = delete;
   TwoThreads& operator=(const TwoThreads&) = delete;
 };
-
-/// The median seconds of one call of the best way within about `budget_seconds`.
-double limit_seconds(const Sum& sum, double budget_seconds);
 
 }  // namespace bench

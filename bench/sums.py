@@ -1,11 +1,10 @@
 """The benchmark `sums`: Fanin, hand-written loops and the peers add the same terms in turns."""
 import contextlib
 import statistics
-import subprocess
 import sys
 import time
 
-from environments import ROOT, available_bytes, fanin_version, find_python
+from environments import ROOT, available_bytes, build_program, fanin_version, find_python
 from rows import Peer, Row
 from sum_cases import list_cases
 from turns import FULL, QUICK, Turns
@@ -23,13 +22,6 @@ SETTINGS = {
     "TORCHINDUCTOR_CACHE_DIR": str(ROOT / "build" / "bench" / "inductor"),
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
 }
-
-
-def build():
-    command = [ROOT / "tools" / "build.sh", "--progress", "release", "bench_sums"]
-    if subprocess.run(command, check=False).returncode != 0:
-        sys.exit(1)
-    return str(ROOT / "build" / "release" / "bin" / "bench_sums")
 
 
 def start_peer(name, python, stack):
@@ -78,7 +70,7 @@ def make_row(case, answers, problems):
 
 def run(quick):
     """Rows, the versions of who was measured, and sentences on what was not."""
-    program = build()
+    program = build_program("bench_sums")
     begin = time.monotonic()
     pythons = {name: find_python(name, may_install=not quick) for name in PEERS}
     versions = {"fanin": fanin_version()}

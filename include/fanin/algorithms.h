@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "fanin/schedule.h"
@@ -20,41 +22,38 @@ struct Topology {
 /// ranks.
 void check(const Topology& topology);
 
-/// A way to all-reduce: from a topology to a schedule, for any number of ranks.
-struct Algorithm {
-  std::string_view name;
-  std::string_view summary;  ///< one line for people
-  Schedule (*build)(const Topology& topology);
+/// What shall be done, and among whom.
+struct Collective {
+  Topology topology = {};
+  Goal goal = Goal::kAllReduce;
+  std::optional<int> root = std::nullopt;  ///< of goals which have one; rank 0 if not given
+  /// The data is cut into this many, which are done at the same time; those of an all-reduce begin
+  /// at another device each, and at another worker when the devices have all had their turn.
+  int shard_count = 1;
 };
 
-/// All of them. A new one is a file and a line in this table.
+/// A way to all-reduce, for any topology. The other goals follow from it: what nobody wants is left
+/// out, and the way back distributes what the way there collects.
+struct Algorithm {
+  std::string_view name;
+  std::string_view spec_names;   ///< what all_reduce_spec calls it, "" if nothing
+  std::string_view summary;      ///< one line for people
+  std::string_view description;  ///< a few sentences: how it goes, and what it is good for
+  std::string_view paper;        ///< who described it, "" if nobody needed to
+  Schedule (*all_reduce)(const Topology& topology);
+};
+
+/// All that stand in the table. A new one is a file and a line there.
 std::span<const Algorithm> algorithms();
 
+/// The canonical form of a name: that of an algorithm in the table (spec names too: xring is ring),
+/// or of two. "a/b" is within each worker by a, through its first device, and across workers by b;
+/// "a//b" crosses by slices: every device of a worker carries its own part across.
 /// Throws InvalidArgument (kBadSpec) and lists the names if there is none of this name.
-const Algorithm& find_algorithm(std::string_view name);
+std::string canonical_algorithm(std::string_view name);
 
-/// Rank c sums chunk c of all ranks, then every rank copies it from there.
-Schedule direct_all_reduce(const Topology& topology);
-
-/// Each chunk goes around the ring of ranks, and is added to on the way; then once more.
-Schedule ring_all_reduce(const Topology& topology);
-
-/// Ranks exchange halves, quarters and so on with partners at half the distance, and back.
-Schedule halving_doubling_all_reduce(const Topology& topology);
-
-/// Ranks exchange everything with partners at twice the distance.
-Schedule recursive_doubling_all_reduce(const Topology& topology);
-
-/// Helpers, one for each worker, sum one chunk each.
-Schedule shuffle_all_reduce(const Topology& topology);
-
-/// Two binary trees, each for half of the data.
-Schedule double_tree_all_reduce(const Topology& topology);
-
-/// Two halves of the ranks sum within, exchange once, and copy within.
-Schedule hierarchical_copy_all_reduce(const Topology& topology);
-
-/// Rank 0 sums everything.
-Schedule one_device_all_reduce(const Topology& topology);
+/// The schedule, with the canonical name, "ring#2" if in 2 shards. Throws InvalidArgument:
+/// kBadSpec for the name, kBadOption for the rest.
+Schedule build_schedule(std::string_view algorithm, const Collective& collective);
 
 }  // namespace fanin

@@ -12,6 +12,7 @@ enum class ErrorCode {
   kDeadlineExceeded = 2,  ///< somebody did not come in time
   kPeerFailure = 3,       ///< another rank died or went away
   kUnavailable = 4,       ///< this machine or build cannot do it: a file, a system call, a library
+  kCancelled = 5,         ///< the caller asked to stop
 };
 
 /// What went wrong, exactly. The numbers are stable; new kinds are added at the end.
@@ -33,6 +34,7 @@ enum class ErrorKind {
   kSystem = 15,       ///< the operating system refused
   kBadFile = 16,      ///< a file is missing, damaged, or not of the kind that was asked for
   kBadSchedule = 17,  ///< a schedule's text cannot be read, or its proof fails
+  kCancelled = 18,    ///< the caller asked to stop
 };
 
 /// "INVALID_ARGUMENT" and the like, as in conformance vectors and JSON.
@@ -43,7 +45,7 @@ std::string_view name(ErrorKind kind);
 ErrorCode code_of(ErrorKind kind);
 
 /// The library's one family of exceptions. what() names the thing, the value found, the rule, and
-/// where it can what to do. Catch Error for all, or one of the four below.
+/// where it can what to do. Catch Error for all, or one of those below.
 class Error : public std::runtime_error {
  public:
   ErrorKind kind() const noexcept { return kind_; }
@@ -70,6 +72,11 @@ class DeadlineExceeded : public Error {
 class PeerFailure : public Error {
  public:
   explicit PeerFailure(const std::string& message) : Error(ErrorKind::kPeerDied, message) {}
+};
+
+class Cancelled : public Error {
+ public:
+  explicit Cancelled(const std::string& message) : Error(ErrorKind::kCancelled, message) {}
 };
 
 class Unavailable : public Error {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,23 +32,35 @@ using Round = std::vector<Step>;
 
 /// Who holds what at the start, and who wants what at the end.
 enum class Goal : std::uint8_t {
-  kAllReduce,  ///< every rank has an input and wants the sum of all
-  kReduce,     ///< every rank has an input, the root wants the sum of all
-  kBroadcast,  ///< the root has an input, every rank wants it
+  kAllReduce,      ///< every rank has an input and wants the sum of all
+  kReduce,         ///< every rank has an input, the root wants the sum of all
+  kBroadcast,      ///< the root has an input, every rank wants it
+  kReduceScatter,  ///< every rank has an input and wants its own part of the sum of all
+  kAllGather,      ///< every rank has a part and wants all of them, one after the other
+  kGather,         ///< every rank has a part, the root wants all of them
+  kScatter,        ///< the root has all parts, every rank wants its own
+  kAllToAll,       ///< every rank has a part for every rank
 };
+
+/// All of them, in this order.
+std::span<const Goal> all_goals();
 
 /// "all_reduce" and so on.
 std::string_view name(Goal goal);
 
 /// A collective written down as data. Algorithms build it, find_error() proves it, the executor
-/// runs it on any transport, to_text() and to_json() show it. It knows no sizes and no types.
+/// runs it on any transport, to_text(), to_json() and to_svg() show it. It knows no sizes and no
+/// types.
 struct Schedule {
   std::string name = {};
   Goal goal = Goal::kAllReduce;
-  std::optional<int> root = std::nullopt;  ///< of reduce and broadcast
+  std::optional<int> root = std::nullopt;  ///< of reduce, broadcast, gather, scatter
   int rank_count = 0;                      ///< places 0 to rank_count - 1
   int helper_count = 0;                    ///< the places after them: scratch, empty at the start
-  int chunk_count = 0;                     ///< the data is cut into this many; chunks never meet
+  /// The data is cut into this many chunks, which never meet. Where it is made of parts, a
+  /// multiple of their number: p for reduce_scatter, all_gather, gather and scatter, p * p for
+  /// all_to_all, sender after sender.
+  int chunk_count = 0;
   std::vector<Round> rounds = {};
 
   int place_count() const { return rank_count + helper_count; }
@@ -80,5 +93,10 @@ Schedule parse_schedule(std::string_view text);
 
 /// One JSON object, for scripts.
 std::string to_json(const Schedule& schedule);
+
+/// A picture for people, as one SVG that needs nothing else: places from top to bottom, rounds from
+/// left to right, each step as lines from its sources to its target. Of very large schedules it
+/// shows the first places, rounds and steps, and says so.
+std::string to_svg(const Schedule& schedule);
 
 }  // namespace fanin

@@ -4,13 +4,12 @@
 // compare Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
 // MPICH" (2005), section on pairwise exchange.
 
+#include "algorithms/all.h"
 #include "algorithms/rank_list.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 
-Schedule direct_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule direct(const Topology& topology) {
   const int rank_count = topology.rank_count();
   Schedule schedule{.name = "direct", .rank_count = rank_count, .chunk_count = rank_count};
   if (rank_count == 1) return schedule;

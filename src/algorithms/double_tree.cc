@@ -1,12 +1,13 @@
 // Double binary tree: two trees over all ranks, each for half of the data, of which the second is
-// the mirror of the first, so that most ranks are leaves of one and inner nodes of the other and
-// all links carry the same. About 4 log2 p rounds, and nearly the least bytes. Sanders, Speck and
-// Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (2009).
+// the mirror of the first, so that most ranks are leaves of one and inner nodes of the other.
+// 2 floor(log2 p) rounds, and the least bytes in all, though some ranks send more than others.
+// Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
+// (2009).
 
 #include <algorithm>
 #include <utility>
 
-#include "fanin/algorithms.h"
+#include "algorithms/all.h"
 
 namespace fanin {
 namespace {
@@ -35,8 +36,7 @@ int build_tree(int begin, int end, std::vector<Node>& nodes) {
 
 }  // namespace
 
-Schedule double_tree_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule double_tree(const Topology& topology) {
   const int rank_count = topology.rank_count();
   Schedule schedule{.name = "double_tree", .rank_count = rank_count, .chunk_count = 2};
   std::vector<Node> nodes;

@@ -4,8 +4,8 @@
 // that are no power of two are folded first. Rabenseifner, "Optimization of Collective Reduction
 // Operations" (2004).
 
+#include "algorithms/all.h"
 #include "algorithms/power_of_two.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 namespace {
@@ -19,8 +19,7 @@ Chunks chunks_of(int index, int distance) {
 
 }  // namespace
 
-Schedule halving_doubling_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule halving_doubling(const Topology& topology) {
   const PowerOfTwo ranks(topology.rank_count());
   Schedule schedule{.name = "halving_doubling",
                     .rank_count = topology.rank_count(),

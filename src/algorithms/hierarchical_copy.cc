@@ -3,13 +3,12 @@
 // own. Three rounds, of which only one crosses between the halves. What HierarchicalCopyAllReduce
 // does, for any number of ranks.
 
+#include "algorithms/all.h"
 #include "algorithms/rank_list.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 
-Schedule hierarchical_copy_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule hierarchical_copy(const Topology& topology) {
   const int rank_count = topology.rank_count();
   const int lower_count = (rank_count + 1) / 2;
   const int upper_count = rank_count - lower_count;

@@ -1,13 +1,12 @@
 // All-reduce through one rank: it sums the inputs of all in one step, and all copy the sum. The
 // fewest steps, and all the bytes on one link. What ReductionToOneDevice does.
 
+#include "algorithms/all.h"
 #include "algorithms/rank_list.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 
-Schedule one_device_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule one_device(const Topology& topology) {
   const int rank_count = topology.rank_count();
   Schedule schedule{.name = "one_device", .rank_count = rank_count, .chunk_count = 1};
   if (rank_count == 1) return schedule;

@@ -3,13 +3,12 @@
 // data. Numbers that are no power of two are folded first. Thakur, Rabenseifner and Gropp,
 // "Optimization of Collective Communication Operations in MPICH" (2005).
 
+#include "algorithms/all.h"
 #include "algorithms/power_of_two.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 
-Schedule recursive_doubling_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule recursive_doubling(const Topology& topology) {
   const PowerOfTwo ranks(topology.rank_count());
   Schedule schedule{
       .name = "recursive_doubling", .rank_count = topology.rank_count(), .chunk_count = 1};

@@ -1,22 +1,22 @@
-// Ring all-reduce: the data is cut into as many chunks as there are ranks. Chunk c starts at rank c
-// and goes around once, each rank adding its own part; then the sum goes around once more. Each
+// Ring all-reduce: the data is cut into as many chunks as there are ranks. Chunk c starts
+// behind rank c and goes around once, each rank adding its own part; when rank c has added, the sum
+// goes around once more. Each
 // rank sends and receives 2 (p - 1) / p of the data, the least that is possible, in 2 (p - 1)
 // rounds. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 // workstations" (2009).
 
-#include "fanin/algorithms.h"
+#include "algorithms/all.h"
 
 namespace fanin {
 
-Schedule ring_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule ring(const Topology& topology) {
   const int rank_count = topology.rank_count();
   Schedule schedule{.name = "ring", .rank_count = rank_count, .chunk_count = rank_count};
   for (int hop = 1; hop < 2 * rank_count - 1; ++hop) {
     Round round;
     for (int chunk = 0; chunk < rank_count; ++chunk) {
-      const int from = (chunk + hop - 1) % rank_count;
-      const int to = (chunk + hop) % rank_count;
+      const int from = (chunk + hop) % rank_count;
+      const int to = (chunk + hop + 1) % rank_count;
       const bool adds = hop < rank_count;
       round.push_back({to, {chunk, chunk + 1}, adds ? std::vector{from, to} : std::vector{from}});
     }

@@ -2,13 +2,12 @@
 // chunk each from the inputs of all ranks, and all ranks copy it from there. Two rounds. Li et al.,
 // "Scaling Distributed Machine Learning with the Parameter Server" (2014).
 
+#include "algorithms/all.h"
 #include "algorithms/rank_list.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 
-Schedule shuffle_all_reduce(const Topology& topology) {
-  check(topology);
+Schedule shuffle(const Topology& topology) {
   const int rank_count = topology.rank_count();
   const int helper_count = topology.worker_count;
   Schedule schedule{.name = "shuffle",

@@ -17,8 +17,12 @@ enum class ExitCode : int {
 void add_sum(CLI::App& app, ExitCode& exit_code);
 void add_compare(CLI::App& app, ExitCode& exit_code);
 void add_conformance(CLI::App& app, ExitCode& exit_code);
+void add_algorithms(CLI::App& app, ExitCode& exit_code);
 void add_schedule(CLI::App& app, ExitCode& exit_code);
+void add_run(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code);
+void add_price(CLI::App& app, ExitCode& exit_code);
+void add_doctor(CLI::App& app, ExitCode& exit_code);
 void add_selftest(CLI::App& app, ExitCode& exit_code);
 void add_launch(CLI::App& app, ExitCode& exit_code);
 void add_version(CLI::App& app, ExitCode& exit_code);

@@ -27,6 +27,7 @@ ExitCode exit_code_of(ErrorCode code) {
     case ErrorCode::kPeerFailure:
       return ExitCode::kDeadlineOrPeer;
     case ErrorCode::kUnavailable:
+    case ErrorCode::kCancelled:
       return ExitCode::kFailed;
   }
   return ExitCode::kFailed;

@@ -22,8 +22,12 @@ ExitCode run(int argc, char** argv, bool json) {
   fanin::cli::add_sum(app, exit_code);
   fanin::cli::add_compare(app, exit_code);
   fanin::cli::add_conformance(app, exit_code);
+  fanin::cli::add_algorithms(app, exit_code);
   fanin::cli::add_schedule(app, exit_code);
+  fanin::cli::add_run(app, exit_code);
   fanin::cli::add_verify(app, exit_code);
+  fanin::cli::add_price(app, exit_code);
+  fanin::cli::add_doctor(app, exit_code);
   fanin::cli::add_selftest(app, exit_code);
   fanin::cli::add_launch(app, exit_code);
   fanin::cli::add_version(app, exit_code);

@@ -3,24 +3,26 @@
 #include <memory>
 #include <string>
 
+#include "cli/collective_options.h"
 #include "cli/commands.h"
-#include "fanin/algorithms.h"
+#include "cli/cost_json.h"
 
 namespace fanin::cli {
 namespace {
 
 struct Arguments {
-  std::string algorithm;
-  Topology topology;
+  CollectiveArguments collective;
   bool as_text = false;
   bool as_json = false;
+  bool as_svg = false;
 };
 
-std::string list_algorithms() {
-  std::string list = "Algorithms:\n";
-  for (const Algorithm& algorithm : algorithms())
-    list += fmt::format("  {:<27} {}\n", algorithm.name, algorithm.summary);
-  return list + "\nExample: fanin schedule direct --workers 3";
+std::string json_with_cost(const Schedule& schedule) {
+  const ScheduleCost cost = cost_of(schedule);
+  auto json = nlohmann::ordered_json::parse(to_json(schedule));
+  json["cost"] = to_json(cost);
+  json["cost"]["links"] = links_to_json(cost);
+  return json.dump();
 }
 
 }  // namespace
@@ -29,20 +31,19 @@ void add_schedule(CLI::App& app, ExitCode& /*exit_code*/) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "schedule", "Print an algorithm's schedule: who sums what, round by round");
-  command->add_option("algorithm", arguments->algorithm, "Name of the algorithm")->required();
-  command->add_option("--workers", arguments->topology.worker_count, "Number of workers")
-      ->capture_default_str();
-  command->add_option("--devices", arguments->topology.devices_per_worker, "Devices of each worker")
-      ->capture_default_str();
+  add_collective_options(*command, arguments->collective, "Name of the algorithm");
   CLI::Option* text = command->add_flag("--text", arguments->as_text, "As text (the default)");
-  command->add_flag("--json", arguments->as_json, "As one JSON object")->excludes(text);
-  command->footer(list_algorithms());
+  CLI::Option* json =
+      command->add_flag("--json", arguments->as_json, "As one JSON object, with its cost");
+  json->excludes(text);
+  command->add_flag("--svg", arguments->as_svg, "As a picture")->excludes(text)->excludes(json);
+  command->footer(list_algorithms() + "\nExample: fanin schedule direct --workers 3");
   command->callback([arguments] {
-    const Schedule schedule = find_algorithm(arguments->algorithm).build(arguments->topology);
+    const Schedule schedule = arguments->collective.build();
     if (arguments->as_json)
-      fmt::print("{}\n", to_json(schedule));
+      fmt::print("{}\n", json_with_cost(schedule));
     else
-      fmt::print("{}", to_text(schedule));
+      fmt::print("{}", arguments->as_svg ? to_svg(schedule) : to_text(schedule));
   });
 }
 

@@ -1,19 +1,17 @@
 #include <fmt/core.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "core/require.h"
+#include "cli/schedule_file.h"
 #include "fanin/algorithms.h"
 #include "fanin/error.h"
 #include "schedule/memory_program.h"
+#include "schedule/message_program.h"
 #include "schedule/window_program.h"
 
 namespace fanin::cli {
@@ -21,7 +19,7 @@ namespace {
 
 struct VerifyArguments {
   std::vector<std::string> files;
-  int most_ranks = 33;
+  int most_ranks = 64;
   bool as_json = false;
 };
 
@@ -36,13 +34,18 @@ struct Verdict {
 /// Both proofs: of the schedule, and of what it is lowered to.
 std::optional<std::string> find_any_error(const Schedule& schedule) {
   if (auto error = find_error(schedule)) return error;
-  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
+  const StepIndex steps(schedule);
+  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
     for (const Outputs outputs : {Outputs::kSeparate, Outputs::kShared})
-      if (auto error =
-              find_error(lower_to_memory(schedule, chunk, outputs), schedule, chunk, outputs))
+      if (auto error = find_error(lower_to_memory(steps, chunk, outputs), steps, chunk, outputs))
         return fmt::format("{}, lowered to memory: {}", schedule.name, *error);
+    if (auto error = find_error(lower_literally(steps, chunk), steps, chunk, Outputs::kSeparate))
+      return fmt::format("{}, step by step: {}", schedule.name, *error);
+  }
   if (auto error = find_error(lower_to_window(schedule), schedule))
     return fmt::format("{}, lowered to windows: {}", schedule.name, *error);
+  if (auto error = find_error(lower_to_messages(schedule), schedule))
+    return fmt::format("{}, lowered to messages: {}", schedule.name, *error);
   return std::nullopt;
 }
 
@@ -52,26 +55,41 @@ void prove(const Schedule& schedule, Verdict& verdict) {
   verdict.error = find_any_error(schedule);
 }
 
-Verdict verify_algorithm(const Algorithm& algorithm, int most_ranks) {
-  Verdict verdict{.subject = std::string(algorithm.name)};
-  for (int ranks = 1; ranks <= most_ranks && !verdict.error; ++ranks) {
-    prove(algorithm.build({.worker_count = ranks}), verdict);
-    if (verdict.error) verdict.error = fmt::format("with {} ranks: {}", ranks, *verdict.error);
+/// All goals are proved for few ranks, because some are quadratic; an all-reduce for all of them.
+constexpr int kMostRanksForAllGoals = 17;
+
+Verdict verify_algorithm(std::string_view algorithm, const std::vector<Topology>& topologies) {
+  Verdict verdict{.subject = std::string(algorithm)};
+  for (const Topology& topology : topologies) {
+    for (const Goal goal : all_goals()) {
+      if (verdict.error) return verdict;
+      if (goal != Goal::kAllReduce && topology.rank_count() > kMostRanksForAllGoals) continue;
+      prove(build_schedule(algorithm, {.topology = topology, .goal = goal}), verdict);
+      if (verdict.error)
+        verdict.error =
+            fmt::format("{} with {} workers of {} devices: {}", name(goal), topology.worker_count,
+                        topology.devices_per_worker, *verdict.error);
+    }
   }
   return verdict;
 }
 
-Schedule read_schedule(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  require(file.good() && !std::filesystem::is_directory(path), ErrorKind::kBadFile,
-          "\"{}\" cannot be read; is it a file?", path);
-  try {
-    return parse_schedule(text.str());
-  } catch (const InvalidArgument& error) {
-    throw InvalidArgument(error.kind(), fmt::format("{}: {}", path, error.what()));
+/// All algorithms for 1 to `most_ranks` ranks, and some of them on two levels.
+std::vector<Verdict> verify_all(int most_ranks) {
+  std::vector<Topology> flat, two_levels;
+  for (int ranks = 1; ranks <= most_ranks; ++ranks) {
+    flat.push_back({.worker_count = ranks});
+    for (int devices = 2; devices <= ranks; ++devices)
+      if (ranks % devices == 0)
+        two_levels.push_back({.worker_count = ranks / devices, .devices_per_worker = devices});
   }
+  std::vector<Verdict> verdicts;
+  for (const Algorithm& algorithm : algorithms())
+    verdicts.push_back(verify_algorithm(algorithm.name, flat));
+  for (const std::string_view name :
+       {"direct/ring", "direct//ring", "shuffle/shuffle", "halving_doubling//double_tree"})
+    verdicts.push_back(verify_algorithm(name, two_levels));
+  return verdicts;
 }
 
 Verdict verify_file(const std::string& path) {
@@ -84,9 +102,10 @@ void print_for_people(const Verdict& verdict) {
   if (verdict.error)
     fmt::print("{}: refused: {}\n", verdict.subject, *verdict.error);
   else
-    fmt::print("{}: proved, {} {} with {} steps, each also as lowered to memory and to windows\n",
-               verdict.subject, verdict.schedule_count,
-               verdict.schedule_count == 1 ? "schedule" : "schedules", verdict.step_count);
+    fmt::print(
+        "{}: proved, {} {} with {} steps, each also as lowered to memory, windows and messages\n",
+        verdict.subject, verdict.schedule_count,
+        verdict.schedule_count == 1 ? "schedule" : "schedules", verdict.step_count);
 }
 
 nlohmann::ordered_json to_json(const Verdict& verdict) {
@@ -115,9 +134,7 @@ void add_verify(CLI::App& app, ExitCode& exit_code) {
   command->callback([arguments, &exit_code] {
     std::vector<Verdict> verdicts;
     for (const std::string& path : arguments->files) verdicts.push_back(verify_file(path));
-    if (arguments->files.empty())
-      for (const Algorithm& algorithm : algorithms())
-        verdicts.push_back(verify_algorithm(algorithm, arguments->most_ranks));
+    if (arguments->files.empty()) verdicts = verify_all(arguments->most_ranks);
 
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Verdict& verdict : verdicts) {

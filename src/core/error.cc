@@ -30,6 +30,7 @@ constexpr std::array kKinds = {
     KindEntry{ErrorKind::kSystem, ErrorCode::kUnavailable, "SYSTEM"},
     KindEntry{ErrorKind::kBadFile, ErrorCode::kInvalidArgument, "BAD_FILE"},
     KindEntry{ErrorKind::kBadSchedule, ErrorCode::kInvalidArgument, "BAD_SCHEDULE"},
+    KindEntry{ErrorKind::kCancelled, ErrorCode::kCancelled, "CANCELLED"},
 };
 
 const KindEntry& entry(ErrorKind kind) {
@@ -50,6 +51,8 @@ std::string_view name(ErrorCode code) {
       return "PEER_FAILURE";
     case ErrorCode::kUnavailable:
       return "UNAVAILABLE";
+    case ErrorCode::kCancelled:
+      return "CANCELLED";
   }
   throw std::logic_error("an error code has no name");
 }

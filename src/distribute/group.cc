@@ -59,7 +59,7 @@ class Group::State {
     require(options.accumulation != Accumulation::kExact, ErrorKind::kBadOption,
             "accumulation exact is not for an all-reduce, whose partial sums travel rounded; use "
             "wide or native");
-    const Algorithm& algorithm = find_algorithm(options.algorithm);
+    const std::string algorithm = canonical_algorithm(options.algorithm);
     const Arithmetic arithmetic =
         make_arithmetic(options.op, input.dtype(), options.accumulation, transport_->size());
     check_output(input, out, arithmetic.result);
@@ -86,7 +86,7 @@ class Group::State {
   }
 
  private:
-  using PlanKey = std::tuple<std::string_view, ReduceOp, DType, bool, std::size_t>;
+  using PlanKey = std::tuple<std::string, ReduceOp, DType, bool, std::size_t>;
 
   /// Writes this rank's call line and returns when all ranks are in the operation, with their lines
   /// in lines_. Whoever is in operation k has left operation k - 1, so from here on the windows are
@@ -105,13 +105,14 @@ class Group::State {
     }
   }
 
-  WindowPlan& plan_for(const Algorithm& algorithm, const Arithmetic& arithmetic,
+  WindowPlan& plan_for(const std::string& algorithm, const Arithmetic& arithmetic,
                        std::size_t element_count) {
-    const PlanKey key{algorithm.name, arithmetic.op, arithmetic.input, arithmetic.rounds_each_step,
+    const PlanKey key{algorithm, arithmetic.op, arithmetic.input, arithmetic.rounds_each_step,
                       element_count};
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
     if (plans_.size() >= kMostPlans) plans_.clear();
-    const Schedule schedule = algorithm.build({.worker_count = transport_->size()});
+    const Schedule schedule =
+        build_schedule(algorithm, {.topology = {.worker_count = transport_->size()}});
     Layout layout({element_count}, schedule.chunk_count, size_of(arithmetic.input));
     WindowPlan plan(schedule, std::move(layout), arithmetic, transport_->rank(),
                     transport_->window(0).size(), transport_->flag_count(), Context::process());

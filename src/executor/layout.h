@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace fanin {
@@ -26,11 +27,19 @@ class Layout {
   /// Even chunks, with borders on 64 bytes of the input's type.
   Layout(std::vector<std::size_t> tensor_counts, int chunk_count, std::size_t element_bytes);
 
+  /// One tensor that is made of parts (see part_count()), each cut into as many chunks, evenly as
+  /// above: the borders between parts are where the parts say.
+  static Layout of_parts(std::span<const std::size_t> part_counts, int chunks_per_part,
+                         std::size_t element_bytes);
+
   std::size_t element_count() const { return starts_.back(); }
   std::size_t tensor_count() const { return starts_.size() - 1; }
-  int chunk_count() const { return chunk_count_; }
-  Range chunk(int index) const;
-  std::size_t longest_chunk() const { return std::min(chunk_elements_, element_count()); }
+  int chunk_count() const { return static_cast<int>(chunk_starts_.size()) - 1; }
+  Range chunk(int index) const {
+    const auto at = static_cast<std::size_t>(index);
+    return {chunk_starts_[at], chunk_starts_[at + 1]};
+  }
+  std::size_t longest_chunk() const;
 
   /// Calls visit(segment) for each piece of [begin, end), in order.
   template <typename Visit>
@@ -47,9 +56,12 @@ class Layout {
   }
 
  private:
-  std::vector<std::size_t> starts_;  // of each tensor in the row, and the end
-  int chunk_count_;
-  std::size_t chunk_elements_;  // of every chunk but the last ones
+  Layout() = default;
+  /// Cuts what follows the last chunk so far.
+  void append_chunks(std::size_t element_count, int chunk_count, std::size_t element_bytes);
+
+  std::vector<std::size_t> starts_;              // of each tensor in the row, and the end
+  std::vector<std::size_t> chunk_starts_ = {0};  // likewise
 };
 
 }  // namespace fanin

@@ -1,10 +1,12 @@
 #include "executor/memory_plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/require.h"
 #include "core/thread_pool.h"
 #include "kernels/parallel_fold.h"
+#include "schedule/goal.h"
 
 namespace fanin {
 namespace {
@@ -12,33 +14,47 @@ namespace {
 // Partials of a program with several operations stay in L1: elements of a block.
 constexpr std::size_t kBlock = 2048;
 
+// How far a thread goes before it looks whether it should stop: below a millisecond.
+constexpr std::size_t kSliceElements = std::size_t{64} << 10;
+
 }  // namespace
 
 MemoryPlan::MemoryPlan(const Schedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
-                       Outputs outputs, Context& context)
+                       Outputs outputs, Context& context, Lowering lowering)
     : arithmetic_(arithmetic),
       context_(context),
       element_count_(layout.element_count()),
-      tensor_count_(layout.tensor_count()) {
+      tensor_count_(layout.tensor_count()),
+      scratch_cell_bytes_(
+          std::max(arithmetic.size_of(Cell::kPartial), arithmetic.size_of(Cell::kResult))) {
   if (const auto error = find_error(schedule))
     throw InvalidArgument(ErrorKind::kBadSchedule, *error);
 
+  const bool is_literal = lowering == Lowering::kLiteral;
+  require(!is_literal || outputs == Outputs::kSeparate, ErrorKind::kBadOption,
+          "a literal run gives every rank an output of its own; outputs cannot be shared");
+  if (part_count(schedule.goal, schedule.rank_count) > 1) bind_shifts(schedule, layout);
+
+  const StepIndex steps(schedule);
   std::vector<MemoryProgram> known;  // by number in programs_
   int scratch_count = 0;
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
-    MemoryProgram program = lower_to_memory(schedule, chunk, outputs);
+    MemoryProgram program =
+        is_literal ? lower_literally(steps, chunk) : lower_to_memory(steps, chunk, outputs);
     auto found = std::ranges::find(known, program);
     if (found == known.end()) {
-      if (const auto error = find_error(program, schedule, chunk, outputs))
+      if (const auto error = find_error(program, steps, chunk, outputs))
         throw InvalidArgument(ErrorKind::kBadSchedule,
                               fmt::format("{}: {}", schedule.name, *error));
       scratch_count = std::max(scratch_count, program.scratch_count);
       bind(program);
       found = known.insert(known.end(), std::move(program));
     }
-    bind_segments(layout, layout.chunk(chunk), static_cast<std::uint32_t>(found - known.begin()));
+    bind_segments(layout, chunk, static_cast<std::uint32_t>(found - known.begin()));
   }
 
+  // What is written literally is soon read again.
+  result_store_ = is_literal ? Store::kCached : store_for(bytes_moved_);
   scratch_.resize(static_cast<std::size_t>(context.thread_count()));
   for (ThreadScratch& scratch : scratch_) {
     for (const BoundOperation& operation : operations_) {
@@ -47,13 +63,14 @@ MemoryPlan::MemoryPlan(const Schedule& schedule, const Layout& layout, const Ari
       scratch.targets.resize(std::max<std::size_t>(scratch.targets.size(), operation.target_count));
     }
     scratch.partials = context.buffers().allocate(static_cast<std::size_t>(scratch_count) * kBlock *
-                                                  arithmetic.size_of(Cell::kPartial));
+                                                  scratch_cell_bytes_);
   }
 }
 
 std::uint32_t MemoryPlan::bind(const MemoryProgram& program) {
   const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   programs_.push_back({size(operations_), size(program.operations)});
+  std::set<Ref> results;  // scratch and outputs that hold finished sums
   for (const Operation& operation : program.operations) {
     BoundOperation bound{};
     bound.first_source = size(refs_);
@@ -67,19 +84,45 @@ std::uint32_t MemoryPlan::bind(const MemoryProgram& program) {
     group_sizes_.insert(group_sizes_.end(), operation.group_sizes.begin(),
                         operation.group_sizes.end());
     bound.finishes = operation.finishes;
+    bound.copies_result = results.contains(operation.sources.front());
+    for (const Ref& target : operation.targets)
+      if (operation.finishes)
+        results.insert(target);
+      else
+        results.erase(target);
     operations_.push_back(bound);
   }
   return size(programs_) - 1;
 }
 
-void MemoryPlan::bind_segments(const Layout& layout, Layout::Range range, std::uint32_t program) {
+void MemoryPlan::bind_shifts(const Schedule& schedule, const Layout& layout) {
+  require(layout.tensor_count() == 1, ErrorKind::kBadSchedule,
+          "the goal {} is for one tensor, got {}", name(schedule.goal), layout.tensor_count());
+  const auto rank_count = static_cast<std::size_t>(schedule.rank_count);
+  std::vector<Shift> filled(rank_count);  // elements of each rank's input and output so far
+  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
+    const Layout::Range range = layout.chunk(chunk);
+    for (int rank = 0; rank < schedule.rank_count; ++rank) {
+      Shift& so_far = filled[static_cast<std::size_t>(rank)];
+      shifts_.push_back({range.begin - so_far.input, range.begin - so_far.output});
+      if (holds(schedule, rank, chunk)) so_far.input += range.end - range.begin;
+      if (wants(schedule, rank, chunk)) so_far.output += range.end - range.begin;
+    }
+  }
+  shift_stride_ = static_cast<std::uint32_t>(rank_count);
+}
+
+void MemoryPlan::bind_segments(const Layout& layout, int chunk, std::uint32_t program) {
+  const Layout::Range range = layout.chunk(chunk);
+  const std::uint32_t first_shift = static_cast<std::uint32_t>(chunk) * shift_stride_;
   std::size_t begin = range.begin;
   layout.for_each_segment(range, [&](const Layout::Segment& segment) {
     if (!segments_.empty() && segments_.back().tensor == segment.tensor &&
-        segments_.back().program == program) {
+        segments_.back().program == program && shifts_.empty()) {
       segments_.back().count += segment.count;  // equal neighbours join
     } else {
-      segments_.push_back({begin, segment.count, segment.tensor, segment.offset, program});
+      segments_.push_back(
+          {begin, segment.count, segment.tensor, segment.offset, program, first_shift});
     }
     begin += segment.count;
   });
@@ -96,17 +139,23 @@ void MemoryPlan::bind_segments(const Layout& layout, Layout::Range range, std::u
   }
 }
 
-void MemoryPlan::run(std::span<const std::byte* const> inputs,
-                     std::span<std::byte* const> outputs) {
+void MemoryPlan::run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                     const RunLimits& limits) {
+  limits.check();
   const int part_count = bytes_moved_ <= kOneThreadBytes ? 1 : context_.thread_count();
   const auto cut = [&](int part) {  // borders on a cache line of the smallest type
     const auto parts = static_cast<std::size_t>(part_count);
     const auto index = static_cast<std::size_t>(part);
     return index == parts ? element_count_ : element_count_ / parts * index / 64 * 64;
   };
+  const std::size_t slice = limits.are_set() ? kSliceElements : element_count_;
   context_.threads().run(part_count, [&](int part) {
-    run_range(cut(part), cut(part + 1), scratch_[static_cast<std::size_t>(part)], inputs, outputs);
+    const std::size_t end = cut(part + 1);
+    for (std::size_t at = cut(part); at < end && !limits.are_over(); at += slice)
+      run_range(at, at + std::min(slice, end - at), scratch_[static_cast<std::size_t>(part)],
+                inputs, outputs);
   });
+  limits.check();
 }
 
 void MemoryPlan::run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
@@ -134,26 +183,40 @@ void MemoryPlan::run_operation(const BoundOperation& operation, const BoundSegme
                                std::size_t offset, std::size_t count, ThreadScratch& scratch,
                                std::span<const std::byte* const> inputs,
                                std::span<std::byte* const> outputs) const {
-  const auto partial = [&](const Ref& ref) {
+  const auto scratch_at = [&](const Ref& ref) {
     return scratch.partials.bytes().data() +
-           static_cast<std::size_t>(ref.index) * kBlock * arithmetic_.size_of(Cell::kPartial);
+           static_cast<std::size_t>(ref.index) * kBlock * scratch_cell_bytes_;
   };
   const auto tensor_of = [&](const Ref& ref) {
     return static_cast<std::size_t>(ref.rank) * tensor_count_ + segment.tensor;
   };
+  const auto shift_of = [&](const Ref& ref) {
+    return shifts_.empty() ? Shift{0, 0}
+                           : shifts_[segment.first_shift + static_cast<std::size_t>(ref.rank)];
+  };
+  const auto output_at = [&](const Ref& ref) {
+    return outputs[tensor_of(ref)] +
+           (offset - shift_of(ref).output) * arithmetic_.size_of(Cell::kResult);
+  };
   for (std::uint32_t i = 0; i < operation.source_count; ++i) {
     const Ref& ref = refs_[operation.first_source + i];
-    scratch.operands[i] =
-        ref.kind == Ref::Kind::kInput
-            ? Operand{inputs[tensor_of(ref)] + offset * arithmetic_.size_of(Cell::kInput),
-                      Cell::kInput}
-            : Operand{partial(ref), Cell::kPartial};
+    Operand& operand = scratch.operands[i];
+    if (ref.kind == Ref::Kind::kInput)
+      operand = {inputs[tensor_of(ref)] +
+                     (offset - shift_of(ref).input) * arithmetic_.size_of(Cell::kInput),
+                 Cell::kInput};
+    else
+      operand = {ref.kind == Ref::Kind::kOutput ? output_at(ref) : scratch_at(ref), Cell::kPartial};
   }
   for (std::uint32_t i = 0; i < operation.target_count; ++i) {
     const Ref& ref = refs_[operation.first_target + i];
-    scratch.targets[i] = ref.kind == Ref::Kind::kOutput
-                             ? outputs[tensor_of(ref)] + offset * arithmetic_.size_of(Cell::kResult)
-                             : partial(ref);
+    scratch.targets[i] = ref.kind == Ref::Kind::kOutput ? output_at(ref) : scratch_at(ref);
+  }
+  if (operation.copies_result) {
+    const std::size_t bytes = count * arithmetic_.size_of(Cell::kResult);
+    for (std::uint32_t i = 0; i < operation.target_count; ++i)
+      copy({scratch.targets[i], bytes}, {scratch.operands.front().data, bytes}, Store::kCached);
+    return;
   }
   fold(
       arithmetic_,
@@ -162,7 +225,7 @@ void MemoryPlan::run_operation(const BoundOperation& operation, const BoundSegme
        .targets = std::span(scratch.targets).first(operation.target_count),
        .target_cell = operation.finishes ? Cell::kResult : Cell::kPartial,
        .count = count,
-       .store = operation.finishes ? store_for(bytes_moved_) : Store::kCached});
+       .store = operation.finishes ? result_store_ : Store::kCached});
 }
 
 }  // namespace fanin

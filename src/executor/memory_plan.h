@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/layout.h"
+#include "executor/run_limits.h"
 #include "fanin/context.h"
 #include "fanin/schedule.h"
 #include "kernels/arithmetic.h"
@@ -22,12 +23,16 @@ class MemoryPlan {
   /// Proves the schedule and what it is lowered to; throws InvalidArgument (kBadSchedule) with the
   /// sentence of find_error() otherwise.
   MemoryPlan(const Schedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
-             Outputs outputs, Context& context);
+             Outputs outputs, Context& context, Lowering lowering = Lowering::kFused);
 
   /// inputs[rank * tensor_count + tensor], and the outputs likewise (only those of the first rank
-  /// that wants one if they are shared). An output may be an input's memory where the dtypes are
-  /// equal. One run at a time.
-  void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
+  /// that wants one if they are shared). Where the goal gives ranks parts of the data, an input or
+  /// output is only what its rank holds or wants, and there is one tensor. An output may be an
+  /// input's memory where the dtypes are equal and the lowering is not literal. One run at a time.
+  /// Ends early, with DeadlineExceeded and the outputs half written, when the deadline passes or
+  /// somebody asks it to stop.
+  void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+           const RunLimits& limits = {});
 
  private:
   struct BoundOperation {
@@ -35,6 +40,7 @@ class MemoryPlan {
     std::uint32_t first_target, target_count;
     std::uint32_t first_group, group_count;
     bool finishes;
+    bool copies_result;  // its only source is a finished sum
   };
   struct BoundProgram {
     std::uint32_t first_operation, operation_count;
@@ -46,6 +52,7 @@ class MemoryPlan {
     std::size_t tensor;
     std::size_t offset;  // of its first element in the tensor
     std::uint32_t program;
+    std::uint32_t first_shift;  // in shifts_, for goals of parts
   };
   /// What one thread writes while it runs.
   struct ThreadScratch {
@@ -55,7 +62,8 @@ class MemoryPlan {
   };
 
   std::uint32_t bind(const MemoryProgram& program);
-  void bind_segments(const Layout& layout, Layout::Range range, std::uint32_t program);
+  void bind_segments(const Layout& layout, int chunk, std::uint32_t program);
+  void bind_shifts(const Schedule& schedule, const Layout& layout);
   void run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
                  std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
   void run_operation(const BoundOperation& operation, const BoundSegment& segment,
@@ -67,12 +75,22 @@ class MemoryPlan {
   Context& context_;
   std::size_t element_count_;
   std::size_t tensor_count_;
+  std::size_t scratch_cell_bytes_;
   std::size_t bytes_moved_ = 0;
+  Store result_store_ = Store::kCached;
   std::vector<Ref> refs_;
   std::vector<std::uint8_t> group_sizes_;
   std::vector<BoundOperation> operations_;
   std::vector<BoundProgram> programs_;
   std::vector<BoundSegment> segments_;
+  /// Goals of parts: for each chunk and rank, how far its elements lie further down in the row of
+  /// all than in the rank's input, and than in its output.
+  struct Shift {
+    std::size_t input;
+    std::size_t output;
+  };
+  std::vector<Shift> shifts_;
+  std::uint32_t shift_stride_ = 0;
   std::vector<ThreadScratch> scratch_;
 };
 

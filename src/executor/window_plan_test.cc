@@ -6,6 +6,7 @@
 
 #include "executor/test_data.h"
 #include "fanin/error.h"
+#include "schedule/goal.h"
 #include "schedule/test_schedules.h"
 #include "transports/in_process.h"
 
@@ -64,7 +65,7 @@ TEST(WindowPlan, GivesTheSchedulesSumThroughWindowsOfAnySize) {
               return chunk;
             });
         for (int rank = 0; rank < schedule.rank_count; ++rank) {
-          if (!wants_output(schedule, rank)) continue;
+          if (!wants(schedule, rank, 0)) continue;
           ASSERT_EQ(results[static_cast<std::size_t>(rank)], expected)
               << schedule.name << ", rank " << rank << ", " << layout.element_count();
         }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "report/page.h"
+#include "core/text.h"
 
 namespace fanin {
 namespace {

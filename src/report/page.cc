@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text.h"
+
 namespace fanin {
 namespace {
 
@@ -24,29 +26,6 @@ figure { margin: 0; } svg { width: 100%; height: auto; } svg text { fill: var(--
 )";
 
 }  // namespace
-
-std::string escape_html(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += letter;
-    }
-  }
-  return escaped;
-}
 
 void Page::add_heading(std::string_view text) {
   body_ += fmt::format("<h2>{}</h2>\n", escape_html(text));

@@ -6,9 +6,6 @@
 
 namespace fanin {
 
-/// Text as it stands in HTML and SVG, between tags and in quoted attributes.
-std::string escape_html(std::string_view text);
-
 /// A table: the first column is text, the others are numbers.
 struct PageTable {
   std::vector<std::string> header;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/text.h"
+
 namespace fanin {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fanin/schedule.h"
+#include "schedule/goal.h"
 #include "schedule/values.h"
 
 namespace fanin {
@@ -27,12 +28,17 @@ Sentence find_malformed(const Schedule& schedule) {
   if (schedule.helper_count < 0) return fmt::format("has {} helpers", schedule.helper_count);
   if (schedule.chunk_count < 1)
     return fmt::format("has {} chunks; at least 1 is needed", schedule.chunk_count);
-  if (schedule.goal == Goal::kAllReduce && schedule.root)
-    return fmt::format("has root {}, but the goal all_reduce has no root", *schedule.root);
-  if (schedule.goal != Goal::kAllReduce &&
+  if (!has_root(schedule.goal) && schedule.root)
+    return fmt::format("has root {}, but the goal {} has no root", *schedule.root,
+                       name(schedule.goal));
+  if (has_root(schedule.goal) &&
       (!schedule.root || *schedule.root < 0 || *schedule.root >= schedule.rank_count))
     return fmt::format("the goal {} needs a root from 0 to {}", name(schedule.goal),
                        schedule.rank_count - 1);
+  if (const int parts = part_count(schedule.goal, schedule.rank_count);
+      schedule.chunk_count % parts != 0)
+    return fmt::format("has {} chunks; the goal {} of {} ranks needs a multiple of {}",
+                       schedule.chunk_count, name(schedule.goal), schedule.rank_count, parts);
 
   const auto is_place = [&](int place) { return place >= 0 && place < schedule.place_count(); };
   for (std::size_t round = 0; round < schedule.rounds.size(); ++round) {
@@ -69,39 +75,42 @@ Sentence find_bad_step(const Schedule& schedule, int chunk, const ChunkWalk& wal
   return std::nullopt;
 }
 
-/// How often each value has each input in it: row `id`, column `rank`.
-std::vector<std::vector<int>> count_inputs(const Values& values, int rank_count) {
-  std::vector<std::vector<int>> counts;
-  for (ValueId id = 0; id < values.count(); ++id) {
-    std::vector<int>& row = counts.emplace_back(static_cast<std::size_t>(rank_count), 0);
-    if (values.is_input(id)) row[static_cast<std::size_t>(id)] = 1;
-    for (const ValueId source : values.sources(id))  // made earlier, so already counted
-      std::ranges::transform(row, counts[static_cast<std::size_t>(source)], row.begin(),
-                             std::plus<>{});
-  }
+/// How often a value has each value in it, inputs among them. Only what the ranks end with is
+/// counted: all values with all their inputs would take far longer than the rest of the proof.
+/// Counts end at a million: sums of sums can double them in every round.
+std::vector<int> count_parts(const Values& values, ValueId whole) {
+  std::vector<int> counts(static_cast<std::size_t>(values.count()));
+  counts[static_cast<std::size_t>(whole)] = 1;
+  // A fold has a larger id than its sources, so it is counted before they are.
+  for (ValueId id = whole; id >= 0; --id)
+    if (const int count = counts[static_cast<std::size_t>(id)]; count > 0)
+      for (const ValueId source : values.sources(id))
+        counts[static_cast<std::size_t>(source)] =
+            std::min(counts[static_cast<std::size_t>(source)] + count, 1'000'000);
   return counts;
 }
 
 /// What the ranks end with, against what the goal wants.
 Sentence find_unmet_goal(const Schedule& schedule, int chunk, const ChunkWalk& walked) {
-  const auto counts = count_inputs(walked.values, schedule.rank_count);
   std::optional<int> first;  // the first rank that wants something
   for (int rank = 0; rank < schedule.rank_count; ++rank) {
-    if (!wants_output(schedule, rank)) continue;
+    if (!wants(schedule, rank, chunk)) continue;
     const ValueId held = walked.at_end[static_cast<std::size_t>(rank)];
     if (held == kNoValue) return fmt::format("rank {} ends with nothing in chunk {}", rank, chunk);
+    if (first && held == walked.at_end[static_cast<std::size_t>(*first)]) continue;
+    const std::vector<int> counts = count_parts(walked.values, held);
     for (int input = 0; input < schedule.rank_count; ++input) {
-      const int wanted = has_input(schedule, input) ? 1 : 0;
-      const int found = counts[static_cast<std::size_t>(held)][static_cast<std::size_t>(input)];
+      const int wanted = holds(schedule, input, chunk) ? 1 : 0;
+      const int found = counts[static_cast<std::size_t>(input)];
       if (found != wanted)
         return fmt::format("rank {} ends with the input of rank {} {} times in chunk {}, not {}",
                            rank, input, found, chunk, wanted == 1 ? "once" : "never");
     }
-    if (!first) first = rank;
-    if (held != walked.at_end[static_cast<std::size_t>(*first)])
+    if (first)
       return fmt::format(
           "ranks {} and {} sum chunk {} in different orders, so their bits may differ", *first,
           rank, chunk);
+    first = rank;
   }
   return std::nullopt;
 }
@@ -113,8 +122,9 @@ std::optional<std::string> find_error(const Schedule& schedule) {
     return fmt::format("{}: {}", schedule.name, sentence);
   };
   if (const Sentence error = find_malformed(schedule)) return with_name(*error);
+  const StepIndex steps(schedule);
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
-    const ChunkWalk walked = walk(schedule, chunk);
+    const ChunkWalk walked = walk(steps, chunk);
     if (const Sentence error = find_bad_step(schedule, chunk, walked)) return with_name(*error);
     if (const Sentence error = find_unmet_goal(schedule, chunk, walked)) return with_name(*error);
   }

@@ -99,5 +99,12 @@ INSTANTIATE_TEST_SUITE_P(
                               [](Schedule& s) { s.rounds[0][0].sources[0] = -1; }}),
     [](const auto& malformed) { return malformed.param.what; });
 
+TEST(FindError, CountsInputsThatDoubleInEveryRound) {
+  Schedule schedule{.name = "doubling", .rank_count = 1, .chunk_count = 1};
+  for (int round = 0; round < 70; ++round) schedule.rounds.push_back({{0, {0, 1}, {0, 0}}});
+  EXPECT_THAT(find_error(schedule), testing::Optional(testing::HasSubstr(
+                                        "the input of rank 0 1000000 times in chunk 0, not once")));
+}
+
 }  // namespace
 }  // namespace fanin

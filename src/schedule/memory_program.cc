@@ -4,15 +4,17 @@
 #include <limits>
 #include <map>
 
+#include "schedule/goal.h"
+
 namespace fanin {
 namespace {
 
 /// Who writes what: for each value at the end, the outputs that get it.
-std::map<ValueId, std::vector<Ref>> find_targets(const Schedule& schedule, const ChunkWalk& walked,
-                                                 Outputs outputs) {
+std::map<ValueId, std::vector<Ref>> find_targets(const Schedule& schedule, int chunk,
+                                                 const ChunkWalk& walked, Outputs outputs) {
   std::map<ValueId, std::vector<Ref>> targets;
   for (int rank = 0; rank < schedule.rank_count; ++rank) {
-    if (!wants_output(schedule, rank)) continue;
+    if (!wants(schedule, rank, chunk)) continue;
     auto& refs = targets[walked.at_end[static_cast<std::size_t>(rank)]];
     if (refs.empty() || outputs == Outputs::kSeparate)
       refs.push_back({Ref::Kind::kOutput, rank, 0});
@@ -53,10 +55,10 @@ std::vector<bool> choose_stored(const Values& values,
 
 }  // namespace
 
-MemoryProgram lower_to_memory(const Schedule& schedule, int chunk, Outputs outputs) {
-  const ChunkWalk walked = walk(schedule, chunk);
+MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs) {
+  const ChunkWalk walked = walk(steps, chunk);
   const Values& values = walked.values;
-  const auto targets = find_targets(schedule, walked, outputs);
+  const auto targets = find_targets(steps.schedule(), chunk, walked, outputs);
   const std::vector<bool> stored = choose_stored(values, targets);
 
   MemoryProgram program;

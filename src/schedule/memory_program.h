@@ -12,9 +12,14 @@ namespace fanin {
 /// Whether every rank gets a buffer of its own, or all of them one that nobody changes.
 enum class Outputs : std::uint8_t { kSeparate, kShared };
 
-/// One chunk of a schedule for those who see all memory: a straight line of operations that reads
-/// each input once and stores the result everywhere in one pass. The schedule's steps have fixed
-/// the expression; who would have moved what is gone.
+/// How a schedule is lowered for those who see all memory.
+enum class Lowering : std::uint8_t {
+  kFused,    ///< each input is read once, each result stored everywhere in one pass
+  kLiteral,  ///< the steps as they are written, with a copy for each place, as networks do
+};
+
+/// One chunk of a schedule for those who see all memory: a straight line of operations. The steps
+/// have fixed the expression; unless it is literal, who would have moved what is gone.
 struct MemoryProgram {
   std::vector<Operation> operations;
   int scratch_count = 0;
@@ -23,13 +28,18 @@ struct MemoryProgram {
 };
 
 /// The schedule must be proved (see find_error).
-MemoryProgram lower_to_memory(const Schedule& schedule, int chunk, Outputs outputs);
+MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs);
+
+/// The steps as written. Every step writes memory of its own: the output of its rank if it is the
+/// last to write there, otherwise scratch, which is counted and used again when no later step reads
+/// it. Outputs must not be the memory of inputs, which later steps may still read.
+MemoryProgram lower_literally(const StepIndex& steps, int chunk);
 
 /// A sentence on the first way in which the program is not what the schedule says, or nothing if it
-/// is proved right: inputs are never a target; scratch is counted, written once and before it is
-/// read; nothing is added to a finished sum; every output that is wanted is written once, finished,
-/// with the schedule's expression.
-std::optional<std::string> find_error(const MemoryProgram& program, const Schedule& schedule,
+/// is proved right: inputs are never a target; scratch is counted and written before it is read;
+/// nothing is added to a finished sum, which may only be copied; every output that is wanted is
+/// written once, finished, with the schedule's expression.
+std::optional<std::string> find_error(const MemoryProgram& program, const StepIndex& steps,
                                       int chunk, Outputs outputs);
 
 }  // namespace fanin

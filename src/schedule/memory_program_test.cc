@@ -78,16 +78,23 @@ TEST_F(MemoryProof, SeesScratchThatIsReadBeforeItIsWritten) {
   EXPECT_THAT(error(), Optional(HasSubstr("reads what nobody has written")));
 }
 
-TEST_F(MemoryProof, SeesScratchThatIsWrittenTwice) {
+TEST_F(MemoryProof, SeesScratchThatIsUsedAgainBeforeItsLastReader) {
+  const Ref scratch{Ref::Kind::kScratch, 0, 0};
   program.scratch_count = 1;
-  const Operation store{{{Ref::Kind::kScratch, 0, 0}}, {input(0), input(1)}, {}, false};
-  program.operations.insert(program.operations.begin(), 2, store);
-  EXPECT_THAT(error(), Optional(HasSubstr("writes what was written before")));
+  program.operations = {{{scratch}, {input(0), input(1)}, {}, false},
+                        {{scratch}, {input(2), input(3)}, {}, false},
+                        {last().targets, {scratch, scratch}, {}, true}};
+  EXPECT_THAT(error(), Optional(HasSubstr("is another sum than the schedule's")));
+}
+
+TEST_F(MemoryProof, SeesAnOutputThatIsWrittenTwice) {
+  program.operations.push_back(last());
+  EXPECT_THAT(error(), Optional(HasSubstr("writes an output that was written before")));
 }
 
 TEST_F(MemoryProof, SeesAFinishedSumThatIsAddedTo) {
   program.operations.push_back({{output(0)}, {output(1), input(0)}, {}, true});
-  EXPECT_THAT(error(), Optional(HasSubstr("reads an output, which is a finished sum")));
+  EXPECT_THAT(error(), Optional(HasSubstr("adds to a finished sum")));
 }
 
 TEST_F(MemoryProof, SeesAnOutputThatIsNotFinished) {
@@ -95,10 +102,15 @@ TEST_F(MemoryProof, SeesAnOutputThatIsNotFinished) {
   EXPECT_THAT(error(), Optional(HasSubstr("writes an output that is not finished")));
 }
 
-TEST_F(MemoryProof, SeesAFinishedSumInScratch) {
+TEST_F(MemoryProof, SeesAFinishedSumInScratchThatIsTakenForAPartialOne) {
+  const Ref scratch{Ref::Kind::kScratch, 0, 0};
   program.scratch_count = 1;
-  last().targets.push_back({Ref::Kind::kScratch, 0, 0});
-  EXPECT_THAT(error(), Optional(HasSubstr("writes a finished sum to scratch")));
+  const std::vector<Ref> outputs = last().targets;
+  last().targets = {scratch};
+  program.operations.push_back({outputs, {scratch}, {}, true});
+  EXPECT_EQ(error(), std::nullopt) << "it may be copied";
+  program.operations[1] = {{scratch}, {scratch}, {}, false};
+  EXPECT_THAT(error(), Optional(HasSubstr("adds to a finished sum")));
 }
 
 TEST_F(MemoryProof, SeesAnOutputThatIsNeverWritten) {

@@ -11,7 +11,7 @@ struct Ref {
     kInput,    // what rank `rank` gave
     kOutput,   // what rank `rank` gets
     kScratch,  // scratch `index` of whoever runs the operation, a partial
-    kSlot,     // slot `index` in the window of rank `rank`
+    kSlot,     // slot `index` in the window of rank `rank`, or where place `rank` receives
   };
   Kind kind = Kind::kInput;
   int rank = 0;

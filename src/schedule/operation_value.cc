@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "core/add_n_order.h"
+
 namespace fanin {
 
 std::optional<ValueId> value_of(const Operation& operation, std::span<const ValueId> sources,
@@ -18,6 +20,14 @@ std::optional<ValueId> value_of(const Operation& operation, std::span<const Valu
     sources = sources.subspan(size);
   }
   return values.fold(groups);
+}
+
+std::vector<std::uint8_t> add_n_group_sizes(std::size_t source_count) {
+  const std::size_t lead = add_n_lead(source_count);
+  if (lead == source_count) return {};
+  std::vector<std::uint8_t> sizes(lead, 1);
+  sizes.resize(lead + (source_count - lead) / kAddNGroup, kAddNGroup);
+  return sizes;
 }
 
 }  // namespace fanin

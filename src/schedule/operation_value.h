@@ -13,4 +13,7 @@ namespace fanin {
 std::optional<ValueId> value_of(const Operation& operation, std::span<const ValueId> sources,
                                 Values& values);
 
+/// The group sizes of a step: its sources in the ADD_N order. Empty if that is one left fold.
+std::vector<std::uint8_t> add_n_group_sizes(std::size_t source_count);
+
 }  // namespace fanin

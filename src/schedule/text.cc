@@ -10,12 +10,10 @@
 
 #include "core/require.h"
 #include "fanin/schedule.h"
+#include "schedule/goal.h"
 
 namespace fanin {
 namespace {
-
-constexpr std::array<std::pair<Goal, std::string_view>, 3> kGoals = {
-    {{Goal::kAllReduce, "all_reduce"}, {Goal::kReduce, "reduce"}, {Goal::kBroadcast, "broadcast"}}};
 
 // So that a damaged file cannot ask for more memory than there is.
 constexpr int kMostPlaces = 1 << 16;
@@ -81,22 +79,12 @@ class Line {
   int number_;
 };
 
-Goal take_goal(Line& line) {
-  const std::string_view word = line.take_word();
-  for (const auto& [goal, text] : kGoals)
-    if (text == word) return goal;
-  throw InvalidArgument(ErrorKind::kBadSchedule,
-                        fmt::format("goal \"{}\" of the schedule is not known; use all_reduce, "
-                                    "reduce or broadcast",
-                                    word));
-}
-
 Schedule parse_head(Line& line) {
   Schedule schedule;
   line.take("schedule ");
   schedule.name = line.take_word();
   line.take("goal=");
-  schedule.goal = take_goal(line);
+  schedule.goal = parse_goal(line.take_word());
   if (line.try_take("root=")) schedule.root = line.take_number(0, kMostPlaces);
   line.take("ranks=");
   schedule.rank_count = line.take_number(1, kMostPlaces);
@@ -125,12 +113,6 @@ Step parse_step(Line& line) {
 }
 
 }  // namespace
-
-std::string_view name(Goal goal) {
-  for (const auto& [known, text] : kGoals)
-    if (known == goal) return text;
-  return "unknown";
-}
 
 std::string to_text(const Schedule& schedule) {
   fmt::memory_buffer text;

@@ -43,7 +43,7 @@ TEST(ScheduleText, SaysWhichLineIsWrongAndWhatWasExpected) {
       {"", "the schedule is empty"},
       {"ring\n", "line 1 of the schedule: expected \"schedule \", found \"ring\""},
       {"schedule x goal=gossip ranks=2 helpers=0 chunks=1\n",
-       "goal \"gossip\" of the schedule is not known; use all_reduce, reduce or broadcast"},
+       "there is no goal \"gossip\"; known are: all_reduce, reduce, broadcast"},
       {"schedule x goal=all_reduce ranks=0 helpers=0 chunks=1\n",
        "line 1 of the schedule: expected a whole number from 1 to 65536"},
       {"schedule x goal=all_reduce ranks=99999999999 helpers=0 chunks=1\n",

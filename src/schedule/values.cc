@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/add_n_order.h"
+#include "schedule/goal.h"
 
 namespace fanin {
 
@@ -33,37 +34,39 @@ ValueId Values::add_n(std::span<const ValueId> sources) {
   return fold(terms);
 }
 
-ChunkWalk walk(const Schedule& schedule, int chunk) {
+StepIndex::StepIndex(const Schedule& schedule)
+    : schedule_(schedule), entries_(static_cast<std::size_t>(schedule.chunk_count)) {
+  for (std::size_t round = 0; round < schedule.rounds.size(); ++round)
+    for (const Step& step : schedule.rounds[round])
+      for (int chunk = step.chunks.first; chunk < step.chunks.last; ++chunk)
+        entries_[static_cast<std::size_t>(chunk)].push_back({static_cast<int>(round), &step});
+}
+
+ChunkWalk walk(const StepIndex& steps, int chunk) {
+  const Schedule& schedule = steps.schedule();
   ChunkWalk result{Values(schedule.rank_count), {}, {}};
   std::vector<ValueId> now(static_cast<std::size_t>(schedule.place_count()), kNoValue);
   for (int rank = 0; rank < schedule.rank_count; ++rank)
-    if (has_input(schedule, rank)) now[static_cast<std::size_t>(rank)] = rank;
+    if (holds(schedule, rank, chunk)) now[static_cast<std::size_t>(rank)] = rank;
 
   std::vector<ValueId> sources;
-  for (std::size_t round = 0; round < schedule.rounds.size(); ++round) {
+  const std::span<const StepIndex::Entry> entries = steps.of(chunk);
+  for (std::size_t i = 0; i < entries.size();) {
     const std::size_t first = result.steps.size();
-    for (const Step& step : schedule.rounds[round]) {
-      if (chunk < step.chunks.first || chunk >= step.chunks.last) continue;
+    const int round = entries[i].round;
+    for (; i < entries.size() && entries[i].round == round; ++i) {
+      const Step& step = *entries[i].step;
       sources.clear();
       for (const int place : step.sources) sources.push_back(now[static_cast<std::size_t>(place)]);
       const bool defined = std::ranges::find(sources, kNoValue) == sources.end();
-      result.steps.push_back(
-          {static_cast<int>(round), &step, defined ? result.values.add_n(sources) : kNoValue});
+      result.steps.push_back({round, &step, defined ? result.values.add_n(sources) : kNoValue});
     }
     // All steps of a round have read what was there before it; only now do they write.
-    for (std::size_t i = first; i < result.steps.size(); ++i)
-      now[static_cast<std::size_t>(result.steps[i].step->to)] = result.steps[i].result;
+    for (std::size_t made = first; made < result.steps.size(); ++made)
+      now[static_cast<std::size_t>(result.steps[made].step->to)] = result.steps[made].result;
   }
   result.at_end = std::move(now);
   return result;
-}
-
-bool has_input(const Schedule& schedule, int rank) {
-  return schedule.goal != Goal::kBroadcast || rank == schedule.root;
-}
-
-bool wants_output(const Schedule& schedule, int rank) {
-  return schedule.goal != Goal::kReduce || rank == schedule.root;
 }
 
 }  // namespace fanin

@@ -41,6 +41,25 @@ class Values {
   std::map<std::vector<ValueId>, ValueId> ids_;
 };
 
+/// The steps of each chunk, in order, so that who looks at all chunks does not look at all steps
+/// for each. Made from a schedule where one is asked for; the schedule must outlive it.
+class StepIndex {
+ public:
+  struct Entry {
+    int round = 0;
+    const Step* step = nullptr;
+  };
+
+  StepIndex(const Schedule& schedule);  // NOLINT(google-explicit-constructor)
+
+  const Schedule& schedule() const { return schedule_; }
+  std::span<const Entry> of(int chunk) const { return entries_[static_cast<std::size_t>(chunk)]; }
+
+ private:
+  const Schedule& schedule_;
+  std::vector<std::vector<Entry>> entries_;
+};
+
 /// What one step did to one chunk.
 struct StepValue {
   int round = 0;
@@ -56,10 +75,6 @@ struct ChunkWalk {
 };
 
 /// Walks the rounds. The schedule's places and chunks must be in range (see find_error).
-ChunkWalk walk(const Schedule& schedule, int chunk);
-
-/// Whether `rank` holds an input at the start, and wants something at the end.
-bool has_input(const Schedule& schedule, int rank);
-bool wants_output(const Schedule& schedule, int rank);
+ChunkWalk walk(const StepIndex& steps, int chunk);
 
 }  // namespace fanin

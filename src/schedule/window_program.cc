@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "schedule/goal.h"
 #include "schedule/values.h"
 
 namespace fanin {
@@ -13,11 +14,11 @@ namespace {
 /// Lowers one chunk into the program, starting from what is wanted.
 class ChunkLowering {
  public:
-  ChunkLowering(const Schedule& schedule, int chunk, WindowProgram& program)
-      : schedule_(schedule), chunk_(chunk), walked_(walk(schedule, chunk)), program_(program) {
+  ChunkLowering(const StepIndex& steps, int chunk, WindowProgram& program)
+      : schedule_(steps.schedule()), chunk_(chunk), walked_(walk(steps, chunk)), program_(program) {
     for (const StepValue& step : walked_.steps)
       if (!values().is_input(step.result) && step.step->sources.size() > 1)
-        makers_[step.result].insert(host_of(schedule, step.step->to));
+        makers_[step.result].insert(host_of(schedule_, step.step->to));
     for (ValueId id = 0; id < values().count(); ++id) {
       int level = -1;
       for (const ValueId source : values().sources(id))
@@ -29,7 +30,7 @@ class ChunkLowering {
 
   void lower() {
     for (int rank = 0; rank < schedule_.rank_count; ++rank)
-      if (wants_output(schedule_, rank)) lower_output(rank);
+      if (wants(schedule_, rank, chunk_)) lower_output(rank);
     for (const auto& [key, made] : made_) emit(key.level, key.rank, key.value, made);
   }
 
@@ -99,7 +100,7 @@ class ChunkLowering {
   Cell content_of(ValueId id) const {
     if (values().is_input(id)) return Cell::kInput;
     for (int rank = 0; rank < schedule_.rank_count; ++rank)
-      if (wants_output(schedule_, rank) && wanted_by(rank) == id) return Cell::kResult;
+      if (wants(schedule_, rank, chunk_) && wanted_by(rank) == id) return Cell::kResult;
     return Cell::kPartial;
   }
 
@@ -197,8 +198,9 @@ WindowProgram lower_to_window(const Schedule& schedule) {
   program.slots.resize(rank_count);
   program.readers.resize(rank_count);
   program.scratch_counts.resize(rank_count);
+  const StepIndex steps(schedule);
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
-    ChunkLowering(schedule, chunk, program).lower();
+    ChunkLowering(steps, chunk, program).lower();
   for (const auto& levels : program.ranks)
     for (const WindowLevel& level : levels)
       for (const LevelOf& wait : level.waits)

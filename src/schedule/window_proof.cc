@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "schedule/goal.h"
 #include "schedule/operation_value.h"
 #include "schedule/values.h"
 #include "schedule/window_program.h"
@@ -12,23 +13,41 @@ namespace {
 
 using Sentence = std::optional<std::string>;
 
+/// The tasks of one chunk, in the order of levels, ranks and of the program.
+struct TaskAt {
+  int level;
+  int rank;
+  const Operation* operation;
+};
+using TasksOfChunks = std::vector<std::vector<TaskAt>>;
+
+TasksOfChunks tasks_by_chunk(const WindowProgram& program, int chunk_count) {
+  TasksOfChunks tasks(static_cast<std::size_t>(chunk_count));
+  for (int level = 0; level < program.level_count; ++level)
+    for (std::size_t rank = 0; rank < program.ranks.size(); ++rank)
+      for (const WindowLevel::Task& task :
+           program.ranks[rank][static_cast<std::size_t>(level)].tasks)
+        tasks[static_cast<std::size_t>(task.chunk)].push_back(
+            {level, static_cast<int>(rank), &task.operation});
+  return tasks;
+}
+
 /// Runs one chunk with expressions in place of data, level by level: a level reads only what
 /// earlier levels (or, in its own rank, earlier tasks) have written.
 class ChunkProof {
  public:
-  ChunkProof(const WindowProgram& program, const Schedule& schedule, int chunk)
-      : program_(program), schedule_(schedule), chunk_(chunk), walked_(walk(schedule, chunk)) {}
+  ChunkProof(const WindowProgram& program, const StepIndex& steps, int chunk)
+      : program_(program),
+        schedule_(steps.schedule()),
+        chunk_(chunk),
+        walked_(walk(steps, chunk)) {}
 
-  Sentence find_error() {
-    for (int level = 0; level < program_.level_count; ++level) {
-      for (int rank = 0; rank < schedule_.rank_count; ++rank) {
-        scratch_.clear();
-        for (const WindowLevel::Task& task : level_of(rank, level).tasks) {
-          if (task.chunk != chunk_) continue;
-          if (Sentence error = run(rank, level, task.operation))
-            return fmt::format("rank {}, level {}, chunk {}: {}", rank, level, chunk_, *error);
-        }
-      }
+  Sentence find_error(const std::vector<TaskAt>& tasks) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const auto& [level, rank, operation] = tasks[i];
+      if (i > 0 && (tasks[i - 1].level != level || tasks[i - 1].rank != rank)) scratch_.clear();
+      if (Sentence error = run(rank, level, *operation))
+        return fmt::format("rank {}, level {}, chunk {}: {}", rank, level, chunk_, *error);
     }
     return find_unmet_output();
   }
@@ -63,7 +82,7 @@ class ChunkProof {
   Sentence read(int rank, int level, const Ref& source, ValueId& value, bool& reads_result) {
     switch (source.kind) {
       case Ref::Kind::kInput:
-        if (source.rank != rank || !has_input(schedule_, rank))
+        if (source.rank != rank || !holds(schedule_, rank, chunk_))
           return fmt::format("reads the input of rank {}", source.rank);
         value = rank;
         return std::nullopt;
@@ -143,7 +162,7 @@ class ChunkProof {
 
   Sentence find_unmet_output() const {
     for (int rank = 0; rank < schedule_.rank_count; ++rank) {
-      if (!wants_output(schedule_, rank)) continue;
+      if (!wants(schedule_, rank, chunk_)) continue;
       const auto found = outputs_.find(rank);
       if (found == outputs_.end())
         return fmt::format("chunk {}: the output of rank {} is never written", chunk_, rank);
@@ -187,8 +206,12 @@ Sentence find_bad_wait(const WindowProgram& program) {
 
 std::optional<std::string> find_error(const WindowProgram& program, const Schedule& schedule) {
   if (Sentence error = find_bad_wait(program)) return error;
+  const StepIndex steps(schedule);
+  const TasksOfChunks tasks = tasks_by_chunk(program, schedule.chunk_count);
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
-    if (Sentence error = ChunkProof(program, schedule, chunk).find_error()) return error;
+    if (Sentence error =
+            ChunkProof(program, steps, chunk).find_error(tasks[static_cast<std::size_t>(chunk)]))
+      return error;
   return std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "run_tool.h"
@@ -27,10 +29,38 @@ TEST_F(ScheduleCommand, CountsDevicesOfAllWorkers) {
               HasSubstr("ranks=6"));
 }
 
+TEST_F(ScheduleCommand, SaysInJsonWhatItCosts) {
+  const auto json =
+      nlohmann::json::parse(run({"schedule", "ring", "--workers", "4", "--json"}).out);
+  const auto& cost = json.at("cost");
+  EXPECT_EQ(cost.at("rounds"), 6);
+  EXPECT_EQ(cost.at("messages"), 24);
+  EXPECT_EQ(cost.at("most_sent_chunks"), 6);
+  EXPECT_EQ(cost.at("most_sent_share"), 1.5);
+  EXPECT_EQ(cost.at("scratch_chunks"), 0);
+  EXPECT_EQ(cost.at("links"), nlohmann::json::parse("[[0,1,6],[1,2,6],[2,3,6],[3,0,6]]"));
+}
+
+TEST_F(ScheduleCommand, DrawsAPicture) {
+  const std::string svg = run({"schedule", "shuffle", "--workers", "3", "--svg"}).out;
+  EXPECT_THAT(svg, StartsWith("<svg xmlns="));
+  EXPECT_THAT(svg, HasSubstr("shuffle: all_reduce of 3 ranks, 3 helpers"));
+  EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+}
+
+TEST_F(ScheduleCommand, PrintsInOneWayOnly) {
+  expect_sentence({"schedule", "ring", "--svg", "--text"}, 2,
+                  "--text excludes --svg; see fanin schedule --help");
+  EXPECT_THAT(run({"schedule", "ring", "--svg", "--json"}).err,
+              HasSubstr("--json excludes --svg; see fanin schedule --help"));
+}
+
 TEST_F(ScheduleCommand, RefusesWhatCannotBe) {
   expect_sentence({"schedule", "rnig"}, 2,
-                  "there is no algorithm \"rnig\"; known are: direct, ring, halving_doubling, "
-                  "recursive_doubling, shuffle, double_tree, hierarchical_copy, one_device");
+                  "there is no algorithm \"rnig\"; known are: direct (nccl), ring (xring), "
+                  "halving_doubling (rechd), recursive_doubling, shuffle (pscpu, psgpu), "
+                  "double_tree, hierarchical_copy, one_device; and two of them for two levels, as "
+                  "in direct/ring or direct//ring");
   expect_sentence(
       {"schedule", "direct", "--workers", "0"}, 2,
       "there must be at least 1 worker and 1 device, got 0 workers with 1 devices each");
@@ -43,7 +73,7 @@ class Verify : public ToolTest {};
 TEST_F(Verify, ProvesEveryAlgorithm) {
   const ToolRun result = run({"verify", "--ranks", "9"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, HasSubstr("direct: proved, 9 schedules"));
+  EXPECT_THAT(result.out, HasSubstr("direct: proved, 72 schedules"));
 }
 
 TEST_F(Verify, ProvesFilesAndSaysWhatIsWrongInThem) {
@@ -58,6 +88,19 @@ TEST_F(Verify, ProvesFilesAndSaysWhatIsWrongInThem) {
   const auto json = nlohmann::json::parse(run({"verify", "good", "bad", "--json"}).out);
   EXPECT_EQ(json.at("verdicts").at(0).at("proved"), true);
   EXPECT_EQ(json.at("verdicts").at(1).at("proved"), false);
+}
+
+TEST_F(Verify, AnswersTheExampleAsItsDocumentSays) {
+  std::ifstream file(std::string(FANIN_EXAMPLES) + "/chain.schedule");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string last_lines = "round\n0 [0,1) = 1\n";
+  ASSERT_THAT(text, testing::EndsWith(last_lines));
+  write_text("chain", text);
+  write_text("short", text.substr(0, text.size() - last_lines.size()));
+  EXPECT_THAT(run({"verify", "chain"}).out, StartsWith("chain: proved"));
+  EXPECT_EQ(run({"verify", "short"}).out,
+            "short: refused: chain: rank 0 ends with the input of rank 1 0 times in chunk 0, not "
+            "once\n");
 }
 
 TEST_F(Verify, AnswersAFileThatIsNoScheduleWithASentence) {

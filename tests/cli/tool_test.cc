@@ -13,7 +13,8 @@ TEST_F(Tool, HelpsWithEachCommand) {
   const ToolRun all = run({"--help"});
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_THAT(all.out, HasSubstr("Exit codes: 0 done"));
-  for (const char* command : {"sum", "conformance", "schedule", "verify", "selftest", "launch"}) {
+  for (const char* command : {"sum", "conformance", "algorithms", "schedule", "verify", "run",
+                              "price", "doctor", "selftest", "launch"}) {
     const ToolRun one = run({command, "--help"});
     EXPECT_EQ(one.exit_code, 0);
     EXPECT_THAT(one.out, HasSubstr("Example: fanin "));

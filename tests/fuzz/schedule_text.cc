@@ -1,5 +1,6 @@
 // Any text either is a schedule, which is printed and read as the same schedule, or is refused with
-// InvalidArgument. A schedule that the proof accepts is lowered to programs that are proved too.
+// InvalidArgument. A schedule that the proof accepts is lowered to programs that are proved too;
+// any has a cost and a picture.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "fanin/error.h"
 #include "fanin/schedule.h"
+#include "fanin/schedule_cost.h"
 #include "schedule/memory_program.h"
 #include "schedule/window_program.h"
 
@@ -36,6 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const fanin::Schedule schedule =
         fanin::parse_schedule({reinterpret_cast<const char*>(data), size});
     if (fanin::parse_schedule(to_text(schedule)) != schedule) std::abort();
+    if (cost_of(schedule).message_count < 0 || to_svg(schedule).empty()) std::abort();
     if (is_small(schedule)) prove(schedule);
   } catch (const fanin::InvalidArgument& error) {
     if (error.kind() != fanin::ErrorKind::kBadSchedule) std::abort();

@@ -23,7 +23,8 @@ Tensor whole_numbers(int rank, std::size_t count) {
 Tally check_replicas(int rank_count) {
   Tally tally;
   for (const Algorithm& algorithm : algorithms()) {
-    const Schedule schedule = algorithm.build({.devices_per_worker = rank_count});
+    const Schedule schedule =
+        build_schedule(algorithm.name, {.topology = {.devices_per_worker = rank_count}});
     const Arithmetic arithmetic =
         make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, rank_count);
     for (const std::size_t count : kReplicaSizes) {

@@ -1,0 +1,33 @@
+"""The benchmark `schedules`: all-reduce in one process, beside one hand-written pass."""
+import contextlib
+import statistics
+import time
+
+from environments import build_program, fanin_version
+from rows import Row
+from schedule_cases import list_cases
+from turns import FULL, QUICK, Turns
+from worker import Worker
+
+
+def make_row(case, answers):
+    fanin = [answer["fanin"] * 1e6 for answer in answers]
+    limit = [case.limit_us or answer["limit"] * 1e6 for answer in answers]
+    if case.what == "overhead":  # what the single pass would not have taken
+        fanin = [max(answer["fanin"] - answer["limit"], 1e-9) * 1e6 for answer in answers]
+    return Row(str(case), "us", "none", statistics.median(fanin), statistics.median(limit),
+               case.target_limit, [each / own for each, own in zip(limit, fanin)],
+               panel=case.panel, label=case.label)
+
+
+def run(quick):
+    """Rows, the versions of who was measured, and sentences on what was not."""
+    program = build_program("bench_schedules")
+    begin = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        worker = Worker("fanin", [program])
+        stack.callback(worker.close)
+        turns = Turns([worker], QUICK if quick else FULL)
+        rows = [make_row(case, answers)
+                for case, answers in turns.take(list_cases(quick), begin)]
+    return rows, {"fanin": fanin_version()}, turns.notes
