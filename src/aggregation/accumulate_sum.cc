@@ -27,6 +27,7 @@ AccumulateSum::AccumulateSum(const SumSetting& setting, std::size_t most_terms,
       buffer_(setting.context.buffers().allocate(element_count *
                                                  setting.arithmetic.size_of(Cell::kPartial))),
       blocks_((element_count + kBlockElements - 1) / kBlockElements),
+      shares_(static_cast<std::size_t>(setting.context.thread_count())),
       arrivals_(most_terms) {
   setting_.memory.add(buffer_.size());
 }
@@ -50,15 +51,20 @@ void AccumulateSum::push(Tensor term) {
     // Alone, it takes the pool's threads to help; among others, these are the help, and more
     // threads than cores would only lie asleep on blocks that they have claimed.
     const std::size_t moved = element_count_ * setting_.arithmetic.size_of(Cell::kPartial) * 3;
-    const int threads = is_alone && moved > kOneThreadBytes ? setting_.context.thread_count() : 1;
-    setting_.context.threads().run(threads, [&](int thread) {
-      visit_blocks(home_of(pusher + static_cast<std::size_t>(thread)));
-    });
-    // Blocks that others had claimed: they may have looked for terms before this one came.
+    if (is_alone && moved > kOneThreadBytes)
+      setting_.context.threads().run(setting_.context.thread_count(), [&](int thread) {
+        visit_share(static_cast<std::size_t>(thread));
+      });
+    Share& share = shares_[pusher % shares_.size()];
+    share.pusher_count.fetch_add(1, std::memory_order_relaxed);
+    // Others see to their own shares: were these visited as well, each visit would find fewer terms
+    // to be added at once.
+    visit_shares(pusher % shares_.size());
     while (arrivals_[mine].blocks_left.load(std::memory_order_acquire) != 0) {
       std::this_thread::yield();
-      visit_blocks(home_of(pusher));
+      visit_shares(pusher % shares_.size());
     }
+    share.pusher_count.fetch_sub(1, std::memory_order_relaxed);
     arrivals_[mine].term = Tensor();
   }
   setting_.memory.remove(bytes);
@@ -72,13 +78,17 @@ std::size_t AccumulateSum::number_of_this_thread() {
   return number;
 }
 
-std::size_t AccumulateSum::home_of(std::size_t thread) const {
-  const auto count = static_cast<std::size_t>(setting_.context.thread_count());
-  return thread % count * blocks_.size() / count;
+void AccumulateSum::visit_share(std::size_t share) {
+  const std::size_t end = (share + 1) * blocks_.size() / shares_.size();
+  for (std::size_t block = share * blocks_.size() / shares_.size(); block < end; ++block)
+    add_waiting(block);
 }
 
-void AccumulateSum::visit_blocks(std::size_t first) {
-  for (std::size_t i = 0; i < blocks_.size(); ++i) add_waiting((first + i) % blocks_.size());
+void AccumulateSum::visit_shares(std::size_t own) {
+  visit_share(own);
+  for (std::size_t share = 0; share < shares_.size(); ++share)
+    if (share != own && shares_[share].pusher_count.load(std::memory_order_relaxed) == 0)
+      visit_share(share);
 }
 
 void AccumulateSum::add_waiting(std::size_t index) {

@@ -35,12 +35,18 @@ class AccumulateSum {
     std::atomic<std::size_t> blocks_left{0};
   };
 
+  /// Threads that push have a share of the blocks each, as many as the context has threads; more
+  /// take turns at the same shares. A thread inside of push() sees to its own share, where it finds
+  /// all terms that wait, and to shares that nobody sees to.
+  struct alignas(64) Share {
+    std::atomic<int> pusher_count{0};  // inside of push()
+  };
+
   /// Under the mutex.
   std::size_t number_of_this_thread();
-  /// The block where a thread begins: the same each time, so that blocks stay in its core's cache.
-  std::size_t home_of(std::size_t thread) const;
-  /// Adds what waits to all blocks that nobody has claimed, beginning with `first`.
-  void visit_blocks(std::size_t first);
+  /// Adds what waits to the blocks of a share that nobody has claimed.
+  void visit_share(std::size_t share);
+  void visit_shares(std::size_t own);
   void add_waiting(std::size_t index);
   void add_terms(std::size_t block, std::size_t begin, std::size_t end);
 
@@ -48,6 +54,7 @@ class AccumulateSum {
   std::size_t element_count_;
   Buffer buffer_;
   std::vector<Block> blocks_;
+  std::vector<Share> shares_;
   std::vector<Arrival> arrivals_;
   std::mutex arrival_mutex_;
   std::atomic<std::size_t> arrived_{0};
