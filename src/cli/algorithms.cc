@@ -12,7 +12,7 @@
 namespace fanin::cli {
 namespace {
 
-struct Arguments {
+struct AlgorithmsArguments {
   Topology topology = {.worker_count = 4, .devices_per_worker = 1};
   std::string docs_folder;
   bool as_json = false;
@@ -53,7 +53,7 @@ void print_json(const Topology& topology) {
 }  // namespace
 
 void add_algorithms(CLI::App& app, ExitCode& /*exit_code*/) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AlgorithmsArguments>();
   CLI::App* command = app.add_subcommand("algorithms", "List the algorithms, with what each costs");
   CLI::Option* workers =
       command->add_option("--workers", arguments->topology.worker_count, "Number of workers");

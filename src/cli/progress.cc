@@ -21,9 +21,10 @@ constexpr const char* kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
-Progress::Progress(std::size_t total, bool is_wanted)
+Progress::Progress(std::size_t total, bool is_wanted, Unit unit)
     : total_(total),
       is_shown_(is_wanted && ::isatty(STDERR_FILENO) != 0),
+      unit_(unit),
       next_draw_(begin_ + kBeforeFirst) {}
 
 Progress::~Progress() {
@@ -35,8 +36,8 @@ void Progress::start(std::string what) {
   add(0);
 }
 
-void Progress::add(std::size_t bytes) {
-  done_ += bytes;
+void Progress::add(std::size_t amount) {
+  done_ += amount;
   if (!is_shown_) return;
   if (const auto now = Clock::now(); now >= next_draw_) draw(now);
 }
@@ -49,8 +50,9 @@ void Progress::draw(Clock::time_point now) {
   const auto filled = static_cast<std::size_t>(part * kWidth);
   const double seconds = std::chrono::duration<double>(now - begin_).count();
   const auto per_second = static_cast<std::size_t>(static_cast<double>(done_) / seconds);
-  fmt::print(stderr, "{}[{:#>{}}{:.>{}}] {:3.0f}%  {}/s  {}", kEraseLine, "", filled, "",
-             kWidth - filled, part * 100, bytes_text(per_second), what_);
+  const std::string speed = unit_ == Unit::kBytes ? bytes_text(per_second) + "/s  " : "";
+  fmt::print(stderr, "{}[{:#>{}}{:.>{}}] {:3.0f}%  {}{}", kEraseLine, "", filled, "",
+             kWidth - filled, part * 100, speed, what_);
   std::fflush(stderr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace fanin::cli {
@@ -10,8 +11,11 @@ namespace fanin::cli {
 /// when the object is.
 class Progress {
  public:
-  /// `total` in bytes. `is_wanted` false: shows nothing.
-  Progress(std::size_t total, bool is_wanted);
+  /// What is counted; only bytes have a speed that tells people something.
+  enum class Unit : std::uint8_t { kBytes, kWork };
+
+  /// `is_wanted` false: shows nothing.
+  Progress(std::size_t total, bool is_wanted, Unit unit = Unit::kBytes);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -19,7 +23,7 @@ class Progress {
   /// What is done now: "reading a.npy".
   void start(std::string what);
 
-  void add(std::size_t bytes);
+  void add(std::size_t amount);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -28,6 +32,7 @@ class Progress {
 
   const std::size_t total_;
   const bool is_shown_;
+  const Unit unit_;
   const Clock::time_point begin_ = Clock::now();
   Clock::time_point next_draw_;
   bool has_drawn_ = false;

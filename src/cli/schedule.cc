@@ -10,7 +10,7 @@
 namespace fanin::cli {
 namespace {
 
-struct Arguments {
+struct ScheduleArguments {
   CollectiveArguments collective;
   bool as_text = false;
   bool as_json = false;
@@ -28,7 +28,7 @@ std::string json_with_cost(const Schedule& schedule) {
 }  // namespace
 
 void add_schedule(CLI::App& app, ExitCode& /*exit_code*/) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ScheduleArguments>();
   CLI::App* command = app.add_subcommand(
       "schedule", "Print an algorithm's schedule: who sums what, round by round");
   add_collective_options(*command, arguments->collective, "Name of the algorithm");

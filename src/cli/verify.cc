@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "cli/schedule_file.h"
 #include "fanin/algorithms.h"
 #include "fanin/error.h"
@@ -58,9 +60,19 @@ void prove(const Schedule& schedule, Verdict& verdict) {
 /// All goals are proved for few ranks, because some are quadratic; an all-reduce for all of them.
 constexpr int kMostRanksForAllGoals = 17;
 
-Verdict verify_algorithm(std::string_view algorithm, const std::vector<Topology>& topologies) {
+/// Proofs take about as long as there are pairs of ranks.
+std::size_t work_of(const std::vector<Topology>& topologies) {
+  std::size_t work = 0;
+  for (const Topology& topology : topologies)
+    work += static_cast<std::size_t>(topology.rank_count() * topology.rank_count());
+  return work;
+}
+
+Verdict verify_algorithm(std::string_view algorithm, const std::vector<Topology>& topologies,
+                         Progress& progress) {
   Verdict verdict{.subject = std::string(algorithm)};
   for (const Topology& topology : topologies) {
+    progress.start(fmt::format("proving {} of {} ranks", algorithm, topology.rank_count()));
     for (const Goal goal : all_goals()) {
       if (verdict.error) return verdict;
       if (goal != Goal::kAllReduce && topology.rank_count() > kMostRanksForAllGoals) continue;
@@ -70,12 +82,13 @@ Verdict verify_algorithm(std::string_view algorithm, const std::vector<Topology>
             fmt::format("{} with {} workers of {} devices: {}", name(goal), topology.worker_count,
                         topology.devices_per_worker, *verdict.error);
     }
+    progress.add(work_of({topology}));
   }
   return verdict;
 }
 
 /// All algorithms for 1 to `most_ranks` ranks, and some of them on two levels.
-std::vector<Verdict> verify_all(int most_ranks) {
+std::vector<Verdict> verify_all(int most_ranks, bool shows_progress) {
   std::vector<Topology> flat, two_levels;
   for (int ranks = 1; ranks <= most_ranks; ++ranks) {
     flat.push_back({.worker_count = ranks});
@@ -83,12 +96,15 @@ std::vector<Verdict> verify_all(int most_ranks) {
       if (ranks % devices == 0)
         two_levels.push_back({.worker_count = ranks / devices, .devices_per_worker = devices});
   }
+  constexpr std::array<std::string_view, 4> kPairs = {
+      "direct/ring", "direct//ring", "shuffle/shuffle", "halving_doubling//double_tree"};
+  Progress progress(work_of(flat) * algorithms().size() + work_of(two_levels) * kPairs.size(),
+                    shows_progress, Progress::Unit::kWork);
   std::vector<Verdict> verdicts;
   for (const Algorithm& algorithm : algorithms())
-    verdicts.push_back(verify_algorithm(algorithm.name, flat));
-  for (const std::string_view name :
-       {"direct/ring", "direct//ring", "shuffle/shuffle", "halving_doubling//double_tree"})
-    verdicts.push_back(verify_algorithm(name, two_levels));
+    verdicts.push_back(verify_algorithm(algorithm.name, flat, progress));
+  for (const std::string_view pair : kPairs)
+    verdicts.push_back(verify_algorithm(pair, two_levels, progress));
   return verdicts;
 }
 
@@ -134,7 +150,7 @@ void add_verify(CLI::App& app, ExitCode& exit_code) {
   command->callback([arguments, &exit_code] {
     std::vector<Verdict> verdicts;
     for (const std::string& path : arguments->files) verdicts.push_back(verify_file(path));
-    if (arguments->files.empty()) verdicts = verify_all(arguments->most_ranks);
+    if (arguments->files.empty()) verdicts = verify_all(arguments->most_ranks, !arguments->as_json);
 
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Verdict& verdict : verdicts) {

@@ -34,7 +34,7 @@ constexpr double kLeastPitchOfText = 14;
 constexpr std::size_t kMostLetters = 7;
 
 // More than these nobody can read, and no viewer shows in time.
-constexpr int kMostPlaces = 64;
+constexpr int kMostPlacesDrawn = 64;
 constexpr std::size_t kMostRounds = 64;
 constexpr std::size_t kMostLines = 10'000;
 
@@ -88,7 +88,7 @@ class Picture {
  public:
   explicit Picture(const Schedule& schedule)
       : schedule_(schedule),
-        place_count_(std::clamp(schedule.place_count(), 0, kMostPlaces)),
+        place_count_(std::clamp(schedule.place_count(), 0, kMostPlacesDrawn)),
         round_count_(std::min(schedule.rounds.size(), kMostRounds)) {
     std::vector<int> most(static_cast<std::size_t>(place_count_), 1);
     for (std::size_t round = 0; round < round_count_; ++round)

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "executor/trial.h"
@@ -12,7 +13,11 @@
 namespace fanin {
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kMostRanks = 9;  // what they look for is there with few ranks, and takes less time
+#else
 constexpr int kMostRanks = 33;
+#endif
 // All-to-all has a chunk for each pair of ranks.
 constexpr int kMostRanksForPairs = 12;
 constexpr DType kDTypes[] = {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64,
@@ -52,7 +57,7 @@ Topology topology_of(int ranks, const std::string& algorithm) {
 
 TEST_P(EveryCollective, GivesEveryRankWhatItWants) {
   const auto& [algorithm, goal] = GetParam();
-  const int most = goal == Goal::kAllToAll ? kMostRanksForPairs : kMostRanks;
+  const int most = goal == Goal::kAllToAll ? std::min(kMostRanks, kMostRanksForPairs) : kMostRanks;
   for (int ranks = 1; ranks <= most; ++ranks) {
     Collective collective{.topology = topology_of(ranks, algorithm), .goal = goal};
     if (has_root(goal)) collective.root = ranks / 2;

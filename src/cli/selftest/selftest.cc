@@ -13,7 +13,7 @@
 namespace fanin::cli {
 namespace {
 
-struct Arguments {
+struct SelftestArguments {
   int threads = 0;
   bool as_json = false;
 };
@@ -49,7 +49,7 @@ void report(const Tally& tally, int size, std::string_view transport, double sec
              kDTypeCount, seconds);
 }
 
-ExitCode run(const Arguments& arguments) {
+ExitCode run(const SelftestArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   Tally tally;
   int rank = 0;
@@ -74,7 +74,7 @@ ExitCode run(const Arguments& arguments) {
 }  // namespace
 
 void add_selftest(CLI::App& app, ExitCode& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SelftestArguments>();
   CLI::App* command = app.add_subcommand(
       "selftest", "All-reduce every dtype, op and several sizes, and check the results");
   command
