@@ -59,7 +59,7 @@ TEST(MemoryPlanLimits, EndARunThatIsLateOrCancelled) {
 }
 
 TEST(MemoryPlanLimits, EndARunThatIsUnderWay) {
-  Trial trial(tree_of_4(), {.element_count = 30'000'000}, Context::process());
+  Trial trial(tree_of_4(), {.element_count = 1'000'000}, Context::process());
   std::stop_source stop;
   std::jthread canceller([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(3));

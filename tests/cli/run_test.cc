@@ -63,7 +63,7 @@ TEST_F(RunCommand, RefusesWhatCannotBe) {
                   "\"xor\" is not a reduce op; use SUM, MEAN, MIN, MAX or PROD");
   expect_sentence({"run", "ring", "--literal", "--shared"}, 2,
                   "a literal run gives every rank an output of its own; outputs cannot be shared");
-  expect_sentence({"run", "ring", "--workers", "4", "--bytes", "64M", "--timeout", "1e-9"}, 3,
+  expect_sentence({"run", "ring", "--workers", "4", "--bytes", "1M", "--timeout", "1e-9"}, 3,
                   "the run was not done by its deadline; its outputs are half written");
 }
 
