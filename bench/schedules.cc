@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +15,7 @@
 #include "executor/memory_plan.h"
 #include "fanin/algorithms.h"
 #include "ones.h"
+#include "serve.h"
 
 namespace bench {
 namespace {
@@ -66,8 +66,7 @@ nlohmann::json answer(const Case& each, double budget_seconds) {
     throw std::invalid_argument(
         fmt::format("\"{}\" cannot be measured; use all_reduce, literal or plan", each.what));
   // Four parts: Fanin, two ways, and the choice of these.
-  const Times times = time_run(each, 4 * budget_seconds);
-  return {{"fanin", times.fanin}, {"limit", times.limit}, {"way", times.way}};
+  return to_json(time_run(each, 4 * budget_seconds));
 }
 
 void serve() {
@@ -81,12 +80,4 @@ void serve() {
 }  // namespace
 }  // namespace bench
 
-int main() {
-  try {
-    bench::serve();
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "bench_schedules: " << error.what() << '\n';
-    return 1;
-  }
-}
+int main() { return bench::run_server("bench_schedules", bench::serve); }

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +15,7 @@
 #include "fanin_accumulate.h"
 #include "fanin_sum.h"
 #include "ones.h"
+#include "serve.h"
 #include "timing.h"
 
 namespace bench {
@@ -77,20 +77,11 @@ void serve() {
     }
     // Four parts: Fanin, two ways, and the choice of these.
     const Times times = time_what(what, buffers->sum(), 4 * budget_seconds);
-    std::cout << nlohmann::json{{"fanin", times.fanin}, {"limit", times.limit}, {"way", times.way}}
-              << std::endl;
+    std::cout << to_json(times) << std::endl;
   }
 }
 
 }  // namespace
 }  // namespace bench
 
-int main() {
-  try {
-    bench::serve();
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "bench_sums: " << error.what() << '\n';
-    return 1;
-  }
-}
+int main() { return bench::run_server("bench_sums", bench::serve); }

@@ -1,6 +1,7 @@
 #include "executor/memory_plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "core/require.h"
@@ -149,13 +150,19 @@ void MemoryPlan::run(std::span<const std::byte* const> inputs, std::span<std::by
     return index == parts ? element_count_ : element_count_ / parts * index / 64 * 64;
   };
   const std::size_t slice = limits.are_set() ? kSliceElements : element_count_;
+  std::atomic<bool> is_whole = true;
   context_.threads().run(part_count, [&](int part) {
     const std::size_t end = cut(part + 1);
-    for (std::size_t at = cut(part); at < end && !limits.are_over(); at += slice)
+    for (std::size_t at = cut(part); at < end; at += slice) {
+      if (limits.are_over()) {
+        is_whole = false;
+        return;
+      }
       run_range(at, at + std::min(slice, end - at), scratch_[static_cast<std::size_t>(part)],
                 inputs, outputs);
+    }
   });
-  limits.check();
+  if (!is_whole) limits.check();
 }
 
 void MemoryPlan::run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,

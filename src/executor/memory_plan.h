@@ -29,8 +29,8 @@ class MemoryPlan {
   /// that wants one if they are shared). Where the goal gives ranks parts of the data, an input or
   /// output is only what its rank holds or wants, and there is one tensor. An output may be an
   /// input's memory where the dtypes are equal and the lowering is not literal. One run at a time.
-  /// Ends early, with DeadlineExceeded and the outputs half written, when the deadline passes or
-  /// somebody asks it to stop.
+  /// Ends early, with DeadlineExceeded or Cancelled and outputs that are not whole, when the
+  /// deadline passes or somebody asks it to stop; not if it is done by then.
   void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
            const RunLimits& limits = {});
 

@@ -6,7 +6,7 @@
 
 namespace fanin {
 
-/// When a run ends early: nothing is left running, and its outputs are half written.
+/// When a run ends early: nothing is left running, and its outputs are not whole.
 struct RunLimits {
   Deadline deadline = Deadline::max();
   std::stop_token stop = {};

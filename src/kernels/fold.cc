@@ -52,11 +52,8 @@ void fold(const Arithmetic& arithmetic, const Fold& fold) {
 }
 
 std::span<const std::uint8_t> add_n_groups(std::size_t count) {
-  const std::size_t lead = add_n_lead(count);
-  if (lead == count) return {};
   thread_local std::vector<std::uint8_t> sizes;
-  sizes.assign(1 + (count - lead) / kAddNGroup, kAddNGroup);
-  sizes[0] = static_cast<std::uint8_t>(lead);
+  assign_add_n_groups(count, sizes);
   return sizes;
 }
 

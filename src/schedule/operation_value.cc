@@ -23,10 +23,8 @@ std::optional<ValueId> value_of(const Operation& operation, std::span<const Valu
 }
 
 std::vector<std::uint8_t> add_n_group_sizes(std::size_t source_count) {
-  const std::size_t lead = add_n_lead(source_count);
-  if (lead == source_count) return {};
-  std::vector<std::uint8_t> sizes(lead, 1);
-  sizes.resize(lead + (source_count - lead) / kAddNGroup, kAddNGroup);
+  std::vector<std::uint8_t> sizes;
+  assign_add_n_groups(source_count, sizes);
   return sizes;
 }
 

@@ -11,27 +11,14 @@
 namespace fanin {
 namespace {
 
-/// The steps of one chunk that give their place what it does not have already.
-std::vector<bool> find_changing(const StepIndex& steps, int chunk) {
-  const Schedule& schedule = steps.schedule();
-  const ChunkWalk walked = walk(steps, chunk);
-  std::vector<ValueId> now(static_cast<std::size_t>(schedule.place_count()), kNoValue);
-  for (int rank = 0; rank < schedule.rank_count; ++rank)
-    if (holds(schedule, rank, chunk)) now[static_cast<std::size_t>(rank)] = rank;
-  std::vector<bool> changing;
-  for (const StepValue& step : walked.steps) {
-    ValueId& held = now[static_cast<std::size_t>(step.step->to)];
-    changing.push_back(held != step.result);
-    held = step.result;
-  }
-  return changing;
-}
-
 /// The steps of one chunk that something wanted depends on.
 std::vector<bool> find_live(const StepIndex& steps, int chunk) {
   const Schedule& schedule = steps.schedule();
   const auto entries = steps.of(chunk);
-  const std::vector<bool> changing = find_changing(steps, chunk);
+  const ChunkWalk walked = walk(steps, chunk);
+  const auto changes = [&](std::size_t step) {
+    return walked.steps[step].result != walked.steps[step].before;
+  };
   std::vector<bool> live_places(static_cast<std::size_t>(schedule.place_count()));
   for (int rank = 0; rank < schedule.rank_count; ++rank)
     live_places[static_cast<std::size_t>(rank)] = wants(schedule, rank, chunk);
@@ -40,7 +27,7 @@ std::vector<bool> find_live(const StepIndex& steps, int chunk) {
     std::size_t begin = end;
     for (; begin > 0 && entries[begin - 1].round == entries[end - 1].round; --begin)
       live[begin - 1] =
-          changing[begin - 1] && live_places[static_cast<std::size_t>(entries[begin - 1].step->to)];
+          changes(begin - 1) && live_places[static_cast<std::size_t>(entries[begin - 1].step->to)];
     // Before the round, what it wrote does not matter, and what it read does.
     for (std::size_t i = begin; i < end; ++i)
       if (live[i]) live_places[static_cast<std::size_t>(entries[i].step->to)] = false;

@@ -59,7 +59,8 @@ ChunkWalk walk(const StepIndex& steps, int chunk) {
       sources.clear();
       for (const int place : step.sources) sources.push_back(now[static_cast<std::size_t>(place)]);
       const bool defined = std::ranges::find(sources, kNoValue) == sources.end();
-      result.steps.push_back({round, &step, defined ? result.values.add_n(sources) : kNoValue});
+      result.steps.push_back({round, &step, now[static_cast<std::size_t>(step.to)],
+                              defined ? result.values.add_n(sources) : kNoValue});
     }
     // All steps of a round have read what was there before it; only now do they write.
     for (std::size_t made = first; made < result.steps.size(); ++made)

@@ -64,6 +64,7 @@ class StepIndex {
 struct StepValue {
   int round = 0;
   const Step* step = nullptr;  // in the schedule that was walked
+  ValueId before = kNoValue;   // what its place held
   ValueId result = kNoValue;   // kNoValue when a source was not defined
 };
 

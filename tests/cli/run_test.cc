@@ -64,7 +64,7 @@ TEST_F(RunCommand, RefusesWhatCannotBe) {
   expect_sentence({"run", "ring", "--literal", "--shared"}, 2,
                   "a literal run gives every rank an output of its own; outputs cannot be shared");
   expect_sentence({"run", "ring", "--workers", "4", "--bytes", "1M", "--timeout", "1e-9"}, 3,
-                  "the run was not done by its deadline; its outputs are half written");
+                  "the run was not done by its deadline; its outputs are not whole");
 }
 
 }  // namespace

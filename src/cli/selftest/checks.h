@@ -20,7 +20,7 @@ struct Tally {
 /// in every type, and against add_n for the bits. All ranks call it.
 Tally check_group(Group& group);
 
-/// The same sums for replicas in the memory of this process: one for each of `rank_count` ranks.
+/// All-reduces of `rank_count` replicas in the memory of this process, by every algorithm.
 Tally check_replicas(int rank_count);
 
 /// Numbers of very different sizes: another order of summing would give other bits.
