@@ -46,30 +46,30 @@ void print_json(const Topology& topology) {
                                   {"summary", algorithm.summary},
                                   {"description", algorithm.description},
                                   {"paper", algorithm.paper},
-                                  {"cost", to_json(cost_for(algorithm, topology))}});
+                                  {"cost", cost_to_json(cost_for(algorithm, topology))}});
   fmt::print("{}\n", json.dump());
 }
 
 }  // namespace
 
-void add_algorithms(CLI::App& app, ExitCode& /*exit_code*/) {
+void add_algorithms(Command tool, ExitCode& /*exit_code*/) {
   auto arguments = std::make_shared<AlgorithmsArguments>();
-  CLI::App* command = app.add_subcommand("algorithms", "List the algorithms, with what each costs");
-  CLI::Option* workers =
-      command->add_option("--workers", arguments->topology.worker_count, "Number of workers");
-  CLI::Option* devices = command->add_option("--devices", arguments->topology.devices_per_worker,
-                                             "Devices of each worker");
-  workers->capture_default_str();
-  devices->capture_default_str();
-  CLI::Option* json = command->add_flag("--json", arguments->as_json, "One object for scripts");
+  Command command = tool.add_subcommand("algorithms", "List the algorithms, with what each costs");
+  Option workers =
+      command.add_option("--workers", arguments->topology.worker_count, "Number of workers");
+  Option devices = command.add_option("--devices", arguments->topology.devices_per_worker,
+                                      "Devices of each worker");
+  workers.with_default();
+  devices.with_default();
+  Option json = command.add_flag("--json", arguments->as_json, "One object for scripts");
   command
-      ->add_option("--docs", arguments->docs_folder,
-                   "Write algorithms.md and its pictures into this folder")
-      ->excludes(workers)
-      ->excludes(devices)
-      ->excludes(json);
-  command->footer("Example: fanin algorithms --workers 8 --devices 4");
-  command->callback([arguments] {
+      .add_option("--docs", arguments->docs_folder,
+                  "Write algorithms.md and its pictures into this folder")
+      .excludes(workers)
+      .excludes(devices)
+      .excludes(json);
+  command.footer("Example: fanin algorithms --workers 8 --devices 4");
+  command.callback([arguments] {
     check(arguments->topology);  // before the first line of a table is out
     if (!arguments->docs_folder.empty())
       write_document(arguments->docs_folder);

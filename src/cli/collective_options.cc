@@ -12,18 +12,18 @@ Schedule CollectiveArguments::build() const {
       {.topology = topology, .goal = parse_goal(goal), .root = root, .shard_count = shard_count});
 }
 
-CLI::Option* add_collective_options(CLI::App& command, CollectiveArguments& arguments,
-                                    const std::string& algorithm_help) {
-  CLI::Option* algorithm =
-      command.add_option("algorithm", arguments.algorithm, algorithm_help)->required();
+Option add_collective_options(Command command, CollectiveArguments& arguments,
+                              const std::string& algorithm_help) {
+  Option algorithm =
+      command.add_option("algorithm", arguments.algorithm, algorithm_help).required();
   command.add_option("--workers", arguments.topology.worker_count, "Number of workers")
-      ->capture_default_str();
+      .with_default();
   command.add_option("--devices", arguments.topology.devices_per_worker, "Devices of each worker")
-      ->capture_default_str();
-  command.add_option("--goal", arguments.goal, list_goals())->capture_default_str();
+      .with_default();
+  command.add_option("--goal", arguments.goal, list_goals()).with_default();
   command.add_option("--root", arguments.root, "Root of goals which have one (rank 0)");
   command.add_option("--shards", arguments.shard_count, "Cut the data into this many")
-      ->capture_default_str();
+      .with_default();
   return algorithm;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command.h"
 #include "fanin/algorithms.h"
 
 namespace fanin::cli {
@@ -20,8 +19,8 @@ struct CollectiveArguments {
 
 /// `algorithm_help` describes the positional argument, which is returned; it is required unless the
 /// caller says otherwise.
-CLI::Option* add_collective_options(CLI::App& command, CollectiveArguments& arguments,
-                                    const std::string& algorithm_help);
+Option add_collective_options(Command command, CollectiveArguments& arguments,
+                              const std::string& algorithm_help);
 
 /// The table of algorithms, for the end of a --help.
 std::string list_algorithms();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/command.h"
 
 namespace fanin::cli {
 
@@ -14,17 +14,17 @@ enum class ExitCode : int {
 
 /// Each adds one command to the tool. When the command is chosen, its callback does the work and
 /// sets `exit_code`; errors are thrown, and main() turns them into a sentence and a code.
-void add_sum(CLI::App& app, ExitCode& exit_code);
-void add_compare(CLI::App& app, ExitCode& exit_code);
-void add_conformance(CLI::App& app, ExitCode& exit_code);
-void add_algorithms(CLI::App& app, ExitCode& exit_code);
-void add_schedule(CLI::App& app, ExitCode& exit_code);
-void add_run(CLI::App& app, ExitCode& exit_code);
-void add_verify(CLI::App& app, ExitCode& exit_code);
-void add_price(CLI::App& app, ExitCode& exit_code);
-void add_doctor(CLI::App& app, ExitCode& exit_code);
-void add_selftest(CLI::App& app, ExitCode& exit_code);
-void add_launch(CLI::App& app, ExitCode& exit_code);
-void add_version(CLI::App& app, ExitCode& exit_code);
+void add_sum(Command tool, ExitCode& exit_code);
+void add_compare(Command tool, ExitCode& exit_code);
+void add_conformance(Command tool, ExitCode& exit_code);
+void add_algorithms(Command tool, ExitCode& exit_code);
+void add_schedule(Command tool, ExitCode& exit_code);
+void add_run(Command tool, ExitCode& exit_code);
+void add_verify(Command tool, ExitCode& exit_code);
+void add_price(Command tool, ExitCode& exit_code);
+void add_doctor(Command tool, ExitCode& exit_code);
+void add_selftest(Command tool, ExitCode& exit_code);
+void add_launch(Command tool, ExitCode& exit_code);
+void add_version(Command tool, ExitCode& exit_code);
 
 }  // namespace fanin::cli

@@ -170,34 +170,32 @@ void run_compare(const CompareArguments& arguments) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, ExitCode& /*exit_code*/) {
-  CLI::App* command = app.add_subcommand(
+void add_compare(Command tool, ExitCode& /*exit_code*/) {
+  Command command = tool.add_subcommand(
       "compare", "Sum the same terms in every way: time, memory, error, and which way to take");
   const auto arguments = std::make_shared<CompareArguments>();
-  command->add_option("FILES", arguments->files,
-                      "Terms to sum: .npy arrays of one shape, or .safetensors with the same "
-                      "tensors. Without them, terms are made up");
-  command->add_option("--gradients", arguments->gradients,
-                      "Make up the gradients of a model: resnet50 or bert-base");
-  command->add_option("--terms", arguments->terms, "Terms of each sum")->capture_default_str();
-  command->add_option("--shape", arguments->shape, "Of one term, such as 1024x512")
-      ->capture_default_str();
-  command->add_option("--dtype", arguments->dtype, "Of the terms")->capture_default_str();
+  command.add_option("FILES", arguments->files,
+                     "Terms to sum: .npy arrays of one shape, or .safetensors with the same "
+                     "tensors. Without them, terms are made up");
+  command.add_option("--gradients", arguments->gradients,
+                     "Make up the gradients of a model: resnet50 or bert-base");
+  command.add_option("--terms", arguments->terms, "Terms of each sum").with_default();
+  command.add_option("--shape", arguments->shape, "Of one term, such as 1024x512").with_default();
+  command.add_option("--dtype", arguments->dtype, "Of the terms").with_default();
   command
-      ->add_option("--distribution", arguments->distribution,
-                   "normal: around 0; uniform: from 0 to 1; ill: large ones that cancel")
-      ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "Other made-up terms")->capture_default_str();
-  command->add_option("--rounds", arguments->rounds, "How often each way is timed")
-      ->capture_default_str();
-  command->add_option("--memory", arguments->memory,
-                      "What a sum may hold at once, such as 500M: the advice keeps to it");
-  command->add_option("--html", arguments->html, "Write a page with pictures");
-  command->add_flag("--json", arguments->json, "Print an object, for scripts");
-  command->footer(
+      .add_option("--distribution", arguments->distribution,
+                  "normal: around 0; uniform: from 0 to 1; ill: large ones that cancel")
+      .with_default();
+  command.add_option("--seed", arguments->seed, "Other made-up terms").with_default();
+  command.add_option("--rounds", arguments->rounds, "How often each way is timed").with_default();
+  command.add_option("--memory", arguments->memory,
+                     "What a sum may hold at once, such as 500M: the advice keeps to it");
+  command.add_option("--html", arguments->html, "Write a page with pictures");
+  command.add_flag("--json", arguments->json, "Print an object, for scripts");
+  command.footer(
       "Errors are against the exact sum, in ulps: steps from one number of the type to the next.\n"
       "Example: fanin compare --gradients resnet50 --terms 8 --html ways.html");
-  command->callback([arguments] { run_compare(*arguments); });
+  command.callback([arguments] { run_compare(*arguments); });
 }
 
 }  // namespace fanin::cli

@@ -36,16 +36,16 @@ void print_text(const Report& report) {
 
 }  // namespace
 
-void add_conformance(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
+void add_conformance(Command tool, ExitCode& exit_code) {
+  Command command = tool.add_subcommand(
       "conformance", "Run files of cases with their answers, and print each that fails");
   const auto arguments = std::make_shared<ConformanceArguments>();
-  command->add_option("FILES", arguments->files, "Cases, one JSON object on each line")->required();
-  command->add_flag("--json", arguments->json, "Print an object, for scripts");
-  command->footer(
+  command.add_option("FILES", arguments->files, "Cases, one JSON object on each line").required();
+  command.add_flag("--json", arguments->json, "Print an object, for scripts");
+  command.footer(
       "tests/vectors/README.md describes the cases. Those that a C++ program cannot state are "
       "skipped.\nExample: fanin conformance tests/vectors/add_n.jsonl tests/vectors/device.jsonl");
-  command->callback([arguments, &exit_code] {
+  command.callback([arguments, &exit_code] {
     Report report;
     for (const std::string& file : arguments->files) run_cases(file, report);
     arguments->json ? print_json(report) : print_text(report);

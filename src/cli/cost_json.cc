@@ -2,7 +2,7 @@
 
 namespace fanin::cli {
 
-nlohmann::ordered_json to_json(const ScheduleCost& cost) {
+nlohmann::ordered_json cost_to_json(const ScheduleCost& cost) {
   return {{"rounds", cost.round_count},
           {"messages", cost.message_count},
           {"moved_chunks", cost.moved_chunks},

@@ -7,7 +7,7 @@
 namespace fanin::cli {
 
 /// A cost for scripts, in chunks, with the shares of the data that people compare; without links.
-nlohmann::ordered_json to_json(const ScheduleCost& cost);
+nlohmann::ordered_json cost_to_json(const ScheduleCost& cost);
 
 /// [from, to, chunks] of each link that is used.
 nlohmann::ordered_json links_to_json(const ScheduleCost& cost);

@@ -46,14 +46,14 @@ void print_for_scripts(const std::vector<Finding>& findings, bool is_well) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
+void add_doctor(Command tool, ExitCode& exit_code) {
+  Command command = tool.add_subcommand(
       "doctor", "Look at this machine: what is there, what is missing, what is forbidden");
   const auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "One JSON object for scripts");
-  command->footer(
+  command.add_flag("--json", *as_json, "One JSON object for scripts");
+  command.footer(
       "Exit code 0 if everything that Fanin needs is there, 1 otherwise.\nExample: fanin doctor");
-  command->callback([as_json, &exit_code] {
+  command.callback([as_json, &exit_code] {
     const std::vector<Finding> findings = examine_all();
     const bool is_well = std::ranges::all_of(findings, [](const Finding& each) {
       return each.health == Health::kOk || !each.is_needed;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -33,18 +32,6 @@ ExitCode exit_code_of(ErrorCode code) {
   return ExitCode::kFailed;
 }
 
-/// What is wrong with a command, and where to read on.
-std::string sentence_of(const CLI::App& app, const CLI::ParseError& error) {
-  const auto chosen = app.get_subcommands();
-  if (!chosen.empty())
-    return fmt::format("{}; see {} {} --help", error.what(), app.get_name(),
-                       chosen.front()->get_name());
-  const auto unknown = app.remaining();
-  const auto what =
-      unknown.empty() ? "name a command" : fmt::format("\"{}\" is not a command", unknown.front());
-  return fmt::format("{}; see {} --help", what, app.get_name());
-}
-
 }  // namespace
 
 bool asks_for_json(std::span<char* const> arguments) {
@@ -58,16 +45,6 @@ bool asks_for_json(std::span<char* const> arguments) {
 ExitCode report(const Error& error, bool json) {
   print(name(error.code()), name(error.kind()), error.what(), json);
   return exit_code_of(error.code());
-}
-
-ExitCode report(const CLI::App& app, const CLI::ParseError& error, bool json) {
-  if (error.get_exit_code() == 0) {  // --help
-    app.exit(error, std::cout, std::cerr);
-    return ExitCode::kDone;
-  }
-  print(name(ErrorCode::kInvalidArgument), name(ErrorKind::kBadOption), sentence_of(app, error),
-        json);
-  return ExitCode::kBadInput;
 }
 
 ExitCode report(const std::exception& error, bool json) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <exception>
 #include <span>
 
 #include "cli/commands.h"
@@ -14,9 +14,6 @@ bool asks_for_json(std::span<char* const> arguments);
 /// Prints an error: a sentence to stderr, and with `json` also an object to stdout. Returns what
 /// the process should.
 ExitCode report(const Error& error, bool json);
-
-/// The same for a command that could not be read. Help that was asked for is no error.
-ExitCode report(const CLI::App& app, const CLI::ParseError& error, bool json);
 
 /// The same for anything else: a fault of the tool, or no memory.
 ExitCode report(const std::exception& error, bool json);

@@ -49,35 +49,35 @@ int launch(const JobOptions& options, bool as_json) {
 
 }  // namespace
 
-void add_launch(CLI::App& app, ExitCode& exit_code) {
+void add_launch(Command tool, ExitCode& exit_code) {
   struct Arguments {
     JobOptions job;
     double timeout = 0;
     bool as_json = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("launch", "Start a program as N ranks of one group");
-  command->add_option("-n,--ranks", arguments->job.rank_count, "How many ranks")
-      ->required()
-      ->check(CLI::Range(1, kMaxHostRanks));
-  CLI::Option* timeout =
+  Command command = tool.add_subcommand("launch", "Start a program as N ranks of one group");
+  command.add_option("-n,--ranks", arguments->job.rank_count, "How many ranks")
+      .required()
+      .in_range(1, kMaxHostRanks);
+  Option timeout =
       command
-          ->add_option("--timeout", arguments->timeout,
-                       "Seconds that a rank waits for the others, in joining and in each call")
-          ->check(CLI::PositiveNumber);
-  command->add_flag("--json", arguments->as_json,
-                    "Print how each rank ended as the last line on stdout");
-  command->add_option("program", arguments->job.command, "The program and its arguments, after --")
-      ->required();
-  command->footer(
+          .add_option("--timeout", arguments->timeout,
+                      "Seconds that a rank waits for the others, in joining and in each call")
+          .above_zero();
+  command.add_flag("--json", arguments->as_json,
+                   "Print how each rank ended as the last line on stdout");
+  command.add_option("program", arguments->job.command, "The program and its arguments, after --")
+      .required();
+  command.footer(
       "Example: fanin launch -n 4 -- ./train --steps 100\n"
       "Each line that a rank prints gets \"[rank] \" in front, unless there is only one rank. The\n"
       "ranks have nothing to read on stdin. SIGINT, SIGTERM and SIGHUP are passed on to all. When\n"
       "one fails the others get SIGTERM, 3 seconds later SIGKILL, and whatever they started too.\n"
       "The exit code is that of the rank that failed first (128 + n for signal n), 0 if none did.\n"
       "Ranks read FANIN_RENDEZVOUS, FANIN_RANK, FANIN_WORLD_SIZE, FANIN_TIMEOUT_SECONDS.");
-  command->callback([arguments, timeout, &exit_code] {
-    if (timeout->count() > 0) arguments->job.timeout_seconds = arguments->timeout;
+  command.callback([arguments, timeout, &exit_code] {
+    if (timeout.is_given()) arguments->job.timeout_seconds = arguments->timeout;
     // What a rank returned is passed on, also if it is none of the tool's own codes.
     exit_code = static_cast<ExitCode>(launch(arguments->job, arguments->as_json));
   });

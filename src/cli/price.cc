@@ -114,28 +114,28 @@ void print_for_scripts(const PriceArguments& arguments, const std::vector<NamedP
 
 }  // namespace
 
-void add_price(CLI::App& app, ExitCode& /*exit_code*/) {
+void add_price(Command tool, ExitCode& /*exit_code*/) {
   auto arguments = std::make_shared<PriceArguments>();
-  CLI::App* command = app.add_subcommand(
+  Command command = tool.add_subcommand(
       "price", "Simulate what an algorithm costs on a network, without moving a byte");
-  add_collective_options(*command, arguments->collective,
+  add_collective_options(command, arguments->collective,
                          "Name of the algorithm; without it all are priced, the best first")
-      ->required(false);
-  command->add_option("--bytes", arguments->bytes, "Size of the data: 1000, 64K, 1.5G")->required();
-  command->add_option("--latency-us", arguments->latency_us, "Latency of a link in microseconds")
-      ->required();
+      .required(false);
+  command.add_option("--bytes", arguments->bytes, "Size of the data: 1000, 64K, 1.5G").required();
+  command.add_option("--latency-us", arguments->latency_us, "Latency of a link in microseconds")
+      .required();
   command
-      ->add_option("--gbps", arguments->gigabits_per_second,
-                   "Bandwidth of a link, each way, in gigabits (not bytes) a second")
-      ->required();
+      .add_option("--gbps", arguments->gigabits_per_second,
+                  "Bandwidth of a link, each way, in gigabits (not bytes) a second")
+      .required();
   command
-      ->add_option("--blocks", arguments->block_count,
-                   "Cut each chunk into this many that follow each other")
-      ->capture_default_str();
-  command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
-  command->footer(list_algorithms() +
-                  "\nExample: fanin price --workers 8 --bytes 64M --latency-us 10 --gbps 100");
-  command->callback([arguments] {
+      .add_option("--blocks", arguments->block_count,
+                  "Cut each chunk into this many that follow each other")
+      .with_default();
+  command.add_flag("--json", arguments->as_json, "One JSON object for scripts");
+  command.footer(list_algorithms() +
+                 "\nExample: fanin price --workers 8 --bytes 64M --latency-us 10 --gbps 100");
+  command.callback([arguments] {
     const std::vector<NamedPrice> prices = find_prices(*arguments);
     if (arguments->as_json)
       print_for_scripts(*arguments, prices);

@@ -109,29 +109,28 @@ std::string to_text(const RunResult& result) {
 
 }  // namespace
 
-void add_run(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
+void add_run(Command tool, ExitCode& exit_code) {
+  Command command = tool.add_subcommand(
       "run", "Run a schedule on real data in this process, check the result and time it");
   const auto arguments = std::make_shared<RunArguments>();
-  add_collective_options(*command, arguments->collective,
+  add_collective_options(command, arguments->collective,
                          "Name of the algorithm, or a file with a schedule as text");
-  command->add_option("--bytes", arguments->bytes, "Of the whole data, such as 64M")
-      ->capture_default_str();
-  command->add_option("--dtype", arguments->dtype, "Of its elements")->capture_default_str();
-  command->add_option("--op", arguments->op, "sum, mean, min, max or prod")->capture_default_str();
-  command->add_option("--repeat", arguments->repeat_count, "How often it runs")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command->add_option("--timeout", arguments->timeout_seconds, "Seconds for all runs together")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_flag("--literal", arguments->is_literal,
-                    "The steps as they are written, as networks do them");
-  command->add_flag("--shared", arguments->shares_output,
-                    "One output for all ranks, as for results that nobody changes");
-  command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
-  command->footer("Example: fanin run ring --workers 4 --bytes 64M --literal");
-  command->callback([arguments, &exit_code] {
+  command.add_option("--bytes", arguments->bytes, "Of the whole data, such as 64M").with_default();
+  command.add_option("--dtype", arguments->dtype, "Of its elements").with_default();
+  command.add_option("--op", arguments->op, "sum, mean, min, max or prod").with_default();
+  command.add_option("--repeat", arguments->repeat_count, "How often it runs")
+      .in_range(1, 1'000'000)
+      .with_default();
+  command.add_option("--timeout", arguments->timeout_seconds, "Seconds for all runs together")
+      .above_zero()
+      .with_default();
+  command.add_flag("--literal", arguments->is_literal,
+                   "The steps as they are written, as networks do them");
+  command.add_flag("--shared", arguments->shares_output,
+                   "One output for all ranks, as for results that nobody changes");
+  command.add_flag("--json", arguments->as_json, "One JSON object for scripts");
+  command.footer("Example: fanin run ring --workers 4 --bytes 64M --literal");
+  command.callback([arguments, &exit_code] {
     const Schedule schedule = find_schedule(arguments->collective);
     const RunResult result = run_schedule(schedule, *arguments);
     if (arguments->as_json)

@@ -20,25 +20,24 @@ struct ScheduleArguments {
 std::string json_with_cost(const Schedule& schedule) {
   const ScheduleCost cost = cost_of(schedule);
   auto json = nlohmann::ordered_json::parse(to_json(schedule));
-  json["cost"] = to_json(cost);
+  json["cost"] = cost_to_json(cost);
   json["cost"]["links"] = links_to_json(cost);
   return json.dump();
 }
 
 }  // namespace
 
-void add_schedule(CLI::App& app, ExitCode& /*exit_code*/) {
+void add_schedule(Command tool, ExitCode& /*exit_code*/) {
   auto arguments = std::make_shared<ScheduleArguments>();
-  CLI::App* command = app.add_subcommand(
+  Command command = tool.add_subcommand(
       "schedule", "Print an algorithm's schedule: who sums what, round by round");
-  add_collective_options(*command, arguments->collective, "Name of the algorithm");
-  CLI::Option* text = command->add_flag("--text", arguments->as_text, "As text (the default)");
-  CLI::Option* json =
-      command->add_flag("--json", arguments->as_json, "As one JSON object, with its cost");
-  json->excludes(text);
-  command->add_flag("--svg", arguments->as_svg, "As a picture")->excludes(text)->excludes(json);
-  command->footer(list_algorithms() + "\nExample: fanin schedule direct --workers 3");
-  command->callback([arguments] {
+  add_collective_options(command, arguments->collective, "Name of the algorithm");
+  Option text = command.add_flag("--text", arguments->as_text, "As text (the default)");
+  Option json = command.add_flag("--json", arguments->as_json, "As one JSON object, with its cost");
+  json.excludes(text);
+  command.add_flag("--svg", arguments->as_svg, "As a picture").excludes(text).excludes(json);
+  command.footer(list_algorithms() + "\nExample: fanin schedule direct --workers 3");
+  command.callback([arguments] {
     const Schedule schedule = arguments->collective.build();
     if (arguments->as_json)
       fmt::print("{}\n", json_with_cost(schedule));

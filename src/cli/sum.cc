@@ -130,43 +130,42 @@ void run_sum(const SumArguments& arguments) {
 
 }  // namespace
 
-void add_sum(CLI::App& app, ExitCode& /*exit_code*/) {
-  CLI::App* command = app.add_subcommand(
+void add_sum(Command tool, ExitCode& /*exit_code*/) {
+  Command command = tool.add_subcommand(
       "sum", "Add the arrays of .npy files, or the tensors of .safetensors files by name");
   const auto arguments = std::make_shared<SumArguments>();
   command
-      ->add_option("FILES", arguments->inputs,
-                   "Arrays of one shape and one dtype, or files with the same tensors")
-      ->required();
+      .add_option("FILES", arguments->inputs,
+                  "Arrays of one shape and one dtype, or files with the same tensors")
+      .required();
   command
-      ->add_option("-o,--output", arguments->output,
-                   "Where the sum goes; may be one of FILES. It is replaced only when all is done")
-      ->required();
-  command->add_flag(
+      .add_option("-o,--output", arguments->output,
+                  "Where the sum goes; may be one of FILES. It is replaced only when all is done")
+      .required();
+  command.add_flag(
       "--mean", arguments->mean,
       "Divide by the number of files. Integers give float32 (8 and 16 bit) or float64");
   command
-      ->add_option(
-          "--method", arguments->method,
-          "ADD_N: one pass, holds a tensor of every file; TREE: holds a logarithm of them; "
-          "ACCUMULATE_N: holds one and the sum; AUTO: the first that fits --memory")
-      ->capture_default_str();
+      .add_option("--method", arguments->method,
+                  "ADD_N: one pass, holds a tensor of every file; TREE: holds a logarithm of them; "
+                  "ACCUMULATE_N: holds one and the sum; AUTO: the first that fits --memory")
+      .with_default();
   command
-      ->add_option("--accumulation", arguments->accumulation,
-                   "wide: halves are added in float32 and rounded once; native: rounded at each "
-                   "step, as TensorFlow does; exact: the exact sum, rounded once, "
-                   "the same in any order of FILES")
-      ->capture_default_str();
-  command->add_option("--memory", arguments->memory,
-                      "What AUTO may hold at once, such as 2G; a quarter of the machine's memory "
-                      "if it is not given");
-  command->add_flag("--explain", arguments->explain,
-                    "Say which method was taken for the largest tensor, why, and what others cost");
-  command->add_flag("--json", arguments->json, "Print an object, for scripts");
-  command->footer(
+      .add_option("--accumulation", arguments->accumulation,
+                  "wide: halves are added in float32 and rounded once; native: rounded at each "
+                  "step, as TensorFlow does; exact: the exact sum, rounded once, "
+                  "the same in any order of FILES")
+      .with_default();
+  command.add_option("--memory", arguments->memory,
+                     "What AUTO may hold at once, such as 2G; a quarter of the machine's memory "
+                     "if it is not given");
+  command.add_flag("--explain", arguments->explain,
+                   "Say which method was taken for the largest tensor, why, and what others cost");
+  command.add_flag("--json", arguments->json, "Print an object, for scripts");
+  command.footer(
       "Example: fanin sum worker0.npy worker1.npy worker2.npy -o gradient.npy\n"
       "         fanin sum --mean a.safetensors b.safetensors -o soup.safetensors");
-  command->callback([arguments] { run_sum(*arguments); });
+  command.callback([arguments] { run_sum(*arguments); });
 }
 
 }  // namespace fanin::cli

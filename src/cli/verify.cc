@@ -135,19 +135,19 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, ExitCode& exit_code) {
+void add_verify(Command tool, ExitCode& exit_code) {
   auto arguments = std::make_shared<VerifyArguments>();
-  CLI::App* command = app.add_subcommand(
+  Command command = tool.add_subcommand(
       "verify", "Prove schedules right without moving a byte: all algorithms, or those in files");
-  command->add_option("files", arguments->files,
-                      "Schedules as text; without any, every algorithm is proved");
-  command->add_option("--ranks", arguments->most_ranks, "Prove algorithms for 1 to this many ranks")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
-  command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
-  command->footer(
+  command.add_option("files", arguments->files,
+                     "Schedules as text; without any, every algorithm is proved");
+  command.add_option("--ranks", arguments->most_ranks, "Prove algorithms for 1 to this many ranks")
+      .with_default()
+      .in_range(1, 256);
+  command.add_flag("--json", arguments->as_json, "One JSON object for scripts");
+  command.footer(
       "Example: fanin schedule direct --workers 4 > my.schedule; fanin verify my.schedule");
-  command->callback([arguments, &exit_code] {
+  command.callback([arguments, &exit_code] {
     std::vector<Verdict> verdicts;
     for (const std::string& path : arguments->files) verdicts.push_back(verify_file(path));
     if (arguments->files.empty()) verdicts = verify_all(arguments->most_ranks, !arguments->as_json);

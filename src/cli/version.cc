@@ -7,11 +7,11 @@
 
 namespace fanin::cli {
 
-void add_version(CLI::App& app, ExitCode& /*exit_code*/) {
-  CLI::App* command = app.add_subcommand("version", "Print the version");
+void add_version(Command tool, ExitCode& /*exit_code*/) {
+  Command command = tool.add_subcommand("version", "Print the version");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print an object, for scripts");
-  command->callback([json] {
+  command.add_flag("--json", *json, "Print an object, for scripts");
+  command.callback([json] {
     if (*json)
       fmt::print("{}\n", nlohmann::json{{"version", FANIN_VERSION}}.dump());
     else

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "core/visit_dtype.h"
@@ -16,10 +15,16 @@ namespace {
 // What no right answer consists of, to see what was not written.
 constexpr int kUntouched = 0xA5;
 
+/// Inputs repeat after as many elements, and so do outputs: made and checked without arithmetic.
+constexpr std::size_t kPeriod = 15;
+
+template <typename T>
+using Period = std::array<T, kPeriod>;
+
 /// The input of a rank at an element of the row of all data.
 std::int64_t input_at(ReduceOp op, DType dtype, int rank, std::size_t element) {
   const auto number = static_cast<std::int64_t>(element * 7 + static_cast<std::size_t>(rank) * 13);
-  const bool is_signed = !name(dtype).starts_with("uint");
+  const bool is_signed = dtype < DType::kUInt8;
   if (op == ReduceOp::kProd) return rank == 0 ? 2 : is_signed && number % 3 == 0 ? -1 : 1;
   return is_signed ? number % 5 - 2 : number % 3;
 }
@@ -41,12 +46,6 @@ std::int64_t combine(ReduceOp op, std::int64_t a, std::int64_t b) {
 template <typename T>
 void store(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
-}
-
-template <typename T>
-bool has_bits(const std::byte* data, const T& expected) {
-  const auto bits = std::bit_cast<std::array<std::byte, sizeof(T)>>(expected);
-  return std::equal(bits.begin(), bits.end(), data);
 }
 
 /// A whole number as the dtype has it.
@@ -77,18 +76,64 @@ double to_double(T value) {
     return static_cast<double>(value);
 }
 
-/// Calls visit(element of the row, element of the rank's own buffer) for all that `rank` holds or
-/// wants, until it returns false.
+/// Calls visit(chunk, its range in the row, where that begins in the rank's own buffer) for all
+/// that `rank` holds or wants.
 template <typename Visit>
-void for_each_element(const Schedule& schedule, const Layout& layout, int rank,
-                      bool (*is_mine)(const Schedule&, int, int), Visit&& visit) {
+void for_each_range(const Schedule& schedule, const Layout& layout, int rank,
+                    bool (*is_mine)(const Schedule&, int, int), Visit&& visit) {
   std::size_t own = 0;
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
     if (!is_mine(schedule, rank, chunk)) continue;
     const Layout::Range range = layout.chunk(chunk);
-    for (std::size_t element = range.begin; element < range.end; ++element)
-      if (!visit(chunk, element, own++)) return;
+    visit(chunk, range, own);
+    own += range.end - range.begin;
   }
+}
+
+template <typename T>
+Period<T> inputs_of(const Trial::Options& options, int rank) {
+  Period<T> inputs;
+  for (std::size_t i = 0; i < kPeriod; ++i)
+    inputs[i] = to_cell<T>(input_at(options.op, options.dtype, rank, i));
+  return inputs;
+}
+
+/// What everybody who wants a chunk should get.
+template <typename T>
+Period<T> outputs_of(const Schedule& schedule, const Trial::Options& options, int chunk) {
+  Period<T> outputs;
+  for (std::size_t i = 0; i < kPeriod; ++i) {
+    std::optional<std::int64_t> sum;
+    for (int holder = 0; holder < schedule.rank_count; ++holder) {
+      if (!holds(schedule, holder, chunk)) continue;
+      const std::int64_t input = input_at(options.op, options.dtype, holder, i);
+      sum = sum ? combine(options.op, *sum, input) : input;
+    }
+    outputs[i] = adds(schedule.goal) && options.op == ReduceOp::kMean
+                     ? to_quotient<T>(*sum, schedule.rank_count)
+                     : to_cell<T>(*sum);
+  }
+  return outputs;
+}
+
+struct Difference {
+  std::size_t own;  // element of the rank's buffer
+  double got;
+  double expected;
+};
+
+/// The first element of a range, from `own` on in the buffer, that has other bits.
+template <typename T>
+std::optional<Difference> find_difference(const std::byte* buffer, std::size_t own,
+                                          const Layout::Range& range, const Period<T>& expected) {
+  for (std::size_t i = range.begin; i < range.end; ++i, ++own) {
+    const std::byte* const place = buffer + own * sizeof(T);
+    if (std::memcmp(place, &expected[i % kPeriod], sizeof(T)) == 0) continue;
+    T got;
+    std::memcpy(&got, place, sizeof got);
+    return Difference{own, to_double(got), to_double(expected[i % kPeriod])};
+  }
+  return std::nullopt;
 }
 
 std::size_t count_elements(const Schedule& schedule, const Layout& layout, int rank,
@@ -154,12 +199,12 @@ void Trial::fill_inputs() {
     using T = typename decltype(type)::type;
     for (int rank = 0; rank < schedule_.rank_count; ++rank) {
       std::byte* const to = input_buffers_[static_cast<std::size_t>(rank)].bytes().data();
-      for_each_element(schedule_, layout_, rank, holds,
-                       [&](int, std::size_t element, std::size_t own) {
-                         store(to + own * sizeof(T),
-                               to_cell<T>(input_at(options_.op, options_.dtype, rank, element)));
-                         return true;
-                       });
+      const Period<T> inputs = inputs_of<T>(options_, rank);
+      for_each_range(schedule_, layout_, rank, holds,
+                     [&](int, const Layout::Range& range, std::size_t own) {
+                       for (std::size_t i = range.begin; i < range.end; ++i, ++own)
+                         store(to + own * sizeof(T), inputs[i % kPeriod]);
+                     });
     }
   });
 }
@@ -181,12 +226,11 @@ std::optional<std::string> Trial::find_wrong_input(int rank) const {
   visit_dtype(options_.dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     const std::byte* const from = inputs_[static_cast<std::size_t>(rank)];
-    for_each_element(
-        schedule_, layout_, rank, holds, [&](int, std::size_t element, std::size_t own) {
-          const T expected = to_cell<T>(input_at(options_.op, options_.dtype, rank, element));
-          if (!has_bits(from + own * sizeof(T), expected))
-            wrong = fmt::format("the input of rank {} was written at element {}", rank, own);
-          return !wrong;
+    const Period<T> expected = inputs_of<T>(options_, rank);
+    for_each_range(
+        schedule_, layout_, rank, holds, [&](int, const Layout::Range& range, std::size_t own) {
+          if (const auto found = find_difference(from, own, range, expected))
+            wrong = fmt::format("the input of rank {} was written at element {}", rank, found->own);
         });
   });
   return wrong;
@@ -198,24 +242,14 @@ std::optional<std::string> Trial::find_wrong_output(int rank) const {
   visit_dtype(is_sum ? arithmetic_.result : options_.dtype, [&](auto type) {
     using T = typename decltype(type)::type;
     const std::byte* const from = outputs_[static_cast<std::size_t>(rank)];
-    for_each_element(
-        schedule_, layout_, rank, wants, [&](int chunk, std::size_t element, std::size_t own) {
-          std::optional<std::int64_t> sum;
-          for (int holder = 0; holder < schedule_.rank_count; ++holder) {
-            if (!holds(schedule_, holder, chunk)) continue;
-            const std::int64_t input = input_at(options_.op, options_.dtype, holder, element);
-            sum = sum ? combine(options_.op, *sum, input) : input;
-          }
-          const T expected = is_sum && options_.op == ReduceOp::kMean
-                                 ? to_quotient<T>(*sum, schedule_.rank_count)
-                                 : to_cell<T>(*sum);
-          T got;
-          std::memcpy(&got, from + own * sizeof(T), sizeof got);
-          if (!has_bits(from + own * sizeof(T), expected))
-            wrong = fmt::format("rank {} got {} at element {}, expected {}", rank, to_double(got),
-                                own, to_double(expected));
-          return !wrong;
-        });
+    for_each_range(schedule_, layout_, rank, wants,
+                   [&](int chunk, const Layout::Range& range, std::size_t own) {
+                     const Period<T> expected = outputs_of<T>(schedule_, options_, chunk);
+                     const auto found = find_difference(from, own, range, expected);
+                     if (found && !wrong)
+                       wrong = fmt::format("rank {} got {} at element {}, expected {}", rank,
+                                           found->got, found->own, found->expected);
+                   });
   });
   return wrong;
 }

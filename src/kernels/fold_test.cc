@@ -14,8 +14,9 @@ namespace {
 using reference::matches_naive;
 using reference::Sample;
 
-constexpr std::size_t kLengths[] = {0,  1,   3,    15,   16,   17,   63,  64,
-                                    65, 127, 1000, 1025, 4095, 4097, 8300};
+// Around whole vectors and blocks; mostly short, because the reference is slow.
+constexpr std::size_t kLengths[] = {0,  1,  2,  3,  5,   7,   8,   9,   15,   16,   17,   31,
+                                    33, 63, 64, 65, 127, 129, 255, 300, 1025, 4095, 4097, 8300};
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kMin, ReduceOp::kMax,
                              ReduceOp::kProd};
 

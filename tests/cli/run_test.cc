@@ -16,7 +16,7 @@ TEST_F(RunCommand, RunsEveryAlgorithmAndGoalAndChecksTheResult) {
        {"direct", "xring", "rechd", "pscpu", "direct/ring", "nccl//xring"})
     for (const std::string goal : {"all_reduce", "reduce_scatter", "all_to_all"}) {
       const ToolRun result = run({"run", algorithm, "--workers", "2", "--devices", "3", "--goal",
-                                  goal, "--bytes", "100K", "--shards", "2", "--repeat", "2"});
+                                  goal, "--bytes", "10K", "--shards", "2", "--repeat", "2"});
       EXPECT_EQ(result.exit_code, 0) << result.err;
       EXPECT_THAT(result.out, HasSubstr("right on every rank"));
     }
@@ -36,7 +36,7 @@ TEST_F(RunCommand, AnswersScripts) {
 
 TEST_F(RunCommand, RunsAScheduleFromAFile) {
   write_text("mine", run({"schedule", "double_tree", "--workers", "5"}).out);
-  EXPECT_THAT(run({"run", "mine", "--bytes", "1M"}).out,
+  EXPECT_THAT(run({"run", "mine", "--bytes", "100K"}).out,
               HasSubstr("all_reduce by double_tree of 5 ranks"));
   write_text("bad",
              "schedule lost goal=all_reduce ranks=2 helpers=0 chunks=1\nround\n0 [0,1) = 0 + 1\n");

@@ -15,8 +15,9 @@ constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMean, ReduceOp::kMin, Re
                              ReduceOp::kProd};
 
 /// Small numbers whose reduction is exact in every type: 1, and at some ranks 2.
+constexpr std::size_t kPeriod = 7;
 int number_of(int rank, std::size_t element) {
-  return (static_cast<std::size_t>(rank) + element) % 7 == 0 ? 2 : 1;
+  return (static_cast<std::size_t>(rank) + element) % kPeriod == 0 ? 2 : 1;
 }
 
 double expected_of(ReduceOp op, int size, std::size_t element) {
@@ -61,7 +62,8 @@ template <Element Result>
 bool is_right(const Tensor& result, ReduceOp op, int size) {
   std::vector<Result> expected(result.element_count());
   for (std::size_t i = 0; i < expected.size(); ++i)
-    expected[i] = element_from<Result>(expected_of(op, size, i));
+    expected[i] =
+        i < kPeriod ? element_from<Result>(expected_of(op, size, i)) : expected[i - kPeriod];
   return same_bits(result, Tensor::of(std::span<const Result>(expected), result.shape()));
 }
 

@@ -73,19 +73,19 @@ ExitCode run(const SelftestArguments& arguments) {
 
 }  // namespace
 
-void add_selftest(CLI::App& app, ExitCode& exit_code) {
+void add_selftest(Command tool, ExitCode& exit_code) {
   auto arguments = std::make_shared<SelftestArguments>();
-  CLI::App* command = app.add_subcommand(
+  Command command = tool.add_subcommand(
       "selftest", "All-reduce every dtype, op and several sizes, and check the results");
   command
-      ->add_option("--threads", arguments->threads,
-                   "As many ranks as threads of this process, instead of a launcher's")
-      ->check(CLI::Range(1, 64));
-  command->add_flag("--json", arguments->as_json, "One JSON object for scripts");
-  command->footer(
+      .add_option("--threads", arguments->threads,
+                  "As many ranks as threads of this process, instead of a launcher's")
+      .in_range(1, 64);
+  command.add_flag("--json", arguments->as_json, "One JSON object for scripts");
+  command.footer(
       "Runs on the group that it was launched in, and alone as a group of one.\n"
       "Example: fanin launch -n 4 -- fanin selftest");
-  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace fanin::cli
