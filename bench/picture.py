@@ -92,11 +92,11 @@ def draw(rows, title, footer):
              text(16, 46, "share of the limit (dashed), larger is better"), *legend(70, names)]
     left, top = 0, 84
     for name, some in panels.items():
-        width = panel_width(some, names)
+        width = max(panel_width(some, names), LEFT + 8 * len(name))
         if left and left + width > WIDTH:
             left, top = 0, top + ABOVE + HEIGHT + BELOW
         parts += panel(left, top, name, some, names)
-        left += max(width, LEFT + 8 * len(name))
+        left += width
     bottom = top + ABOVE + HEIGHT + BELOW + 16
     parts += [text(16, bottom + 15 * i, line, 11) for i, line in enumerate(footer)]
     height = bottom + 15 * len(footer)

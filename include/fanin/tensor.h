@@ -65,6 +65,9 @@ class Tensor {
   /// if the counts differ.
   Tensor reshaped(Shape shape) const;
 
+  /// The same elements, said to live on another device, without a copy.
+  Tensor on(Device device) const;
+
  private:
   Tensor(std::shared_ptr<const std::byte> data, std::size_t byte_count, DType dtype, Shape shape,
          Device device);

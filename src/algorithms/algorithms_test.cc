@@ -28,9 +28,11 @@ TEST_P(EveryAlgorithm, IsLoweredToWhatItSays) {
         build_schedule(GetParam().name, {.topology = {.worker_count = ranks}});
     for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
       for (const Outputs outputs : {Outputs::kSeparate, Outputs::kShared})
-        ASSERT_EQ(find_error(lower_to_memory(schedule, chunk, outputs), schedule, chunk, outputs),
-                  std::nullopt)
-            << "ranks=" << ranks;
+        for (const std::size_t most_nested : {0, 17})
+          ASSERT_EQ(find_error(lower_to_memory(schedule, chunk, outputs, most_nested), schedule,
+                               chunk, outputs),
+                    std::nullopt)
+              << "ranks=" << ranks;
     ASSERT_EQ(find_error(lower_to_window(schedule), schedule), std::nullopt) << "ranks=" << ranks;
   }
 }

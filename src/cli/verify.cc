@@ -12,6 +12,7 @@
 #include "cli/schedule_file.h"
 #include "fanin/algorithms.h"
 #include "fanin/error.h"
+#include "kernels/fold.h"
 #include "schedule/memory_program.h"
 #include "schedule/message_program.h"
 #include "schedule/window_program.h"
@@ -39,8 +40,10 @@ std::optional<std::string> find_any_error(const Schedule& schedule) {
   const StepIndex steps(schedule);
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
     for (const Outputs outputs : {Outputs::kSeparate, Outputs::kShared})
-      if (auto error = find_error(lower_to_memory(steps, chunk, outputs), steps, chunk, outputs))
-        return fmt::format("{}, lowered to memory: {}", schedule.name, *error);
+      for (const std::size_t most_nested : {std::size_t{0}, kMostNestedSources})
+        if (auto error = find_error(lower_to_memory(steps, chunk, outputs, most_nested), steps,
+                                    chunk, outputs))
+          return fmt::format("{}, lowered to memory: {}", schedule.name, *error);
     if (auto error = find_error(lower_literally(steps, chunk), steps, chunk, Outputs::kSeparate))
       return fmt::format("{}, step by step: {}", schedule.name, *error);
   }

@@ -55,4 +55,8 @@ Tensor Tensor::reshaped(Shape shape) const {
   return {data_, byte_count_, dtype_, std::move(shape), device_};
 }
 
+Tensor Tensor::on(Device device) const {
+  return {data_, byte_count_, dtype_, shape_, std::move(device)};
+}
+
 }  // namespace fanin

@@ -41,7 +41,8 @@ MemoryPlan::MemoryPlan(const Schedule& schedule, const Layout& layout, const Ari
   int scratch_count = 0;
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
     MemoryProgram program =
-        is_literal ? lower_literally(steps, chunk) : lower_to_memory(steps, chunk, outputs);
+        is_literal ? lower_literally(steps, chunk)
+                   : lower_to_memory(steps, chunk, outputs, most_nested_sources(arithmetic));
     auto found = std::ranges::find(known, program);
     if (found == known.end()) {
       if (const auto error = find_error(program, steps, chunk, outputs))
@@ -80,10 +81,12 @@ std::uint32_t MemoryPlan::bind(const MemoryProgram& program) {
     bound.first_target = size(refs_);
     bound.target_count = size(operation.targets);
     refs_.insert(refs_.end(), operation.targets.begin(), operation.targets.end());
-    bound.first_group = size(group_sizes_);
+    bound.first_group = size(groups_);
     bound.group_count = size(operation.group_sizes);
-    group_sizes_.insert(group_sizes_.end(), operation.group_sizes.begin(),
-                        operation.group_sizes.end());
+    groups_.insert(groups_.end(), operation.group_sizes.begin(), operation.group_sizes.end());
+    bound.first_join = size(groups_);
+    bound.join_count = size(operation.joins);
+    groups_.insert(groups_.end(), operation.joins.begin(), operation.joins.end());
     bound.finishes = operation.finishes;
     bound.copies_result = results.contains(operation.sources.front());
     for (const Ref& target : operation.targets)
@@ -225,14 +228,14 @@ void MemoryPlan::run_operation(const BoundOperation& operation, const BoundSegme
       copy({scratch.targets[i], bytes}, {scratch.operands.front().data, bytes}, Store::kCached);
     return;
   }
-  fold(
-      arithmetic_,
-      {.sources = std::span(scratch.operands).first(operation.source_count),
-       .group_sizes = std::span(group_sizes_).subspan(operation.first_group, operation.group_count),
-       .targets = std::span(scratch.targets).first(operation.target_count),
-       .target_cell = operation.finishes ? Cell::kResult : Cell::kPartial,
-       .count = count,
-       .store = operation.finishes ? result_store_ : Store::kCached});
+  fold(arithmetic_,
+       {.sources = std::span(scratch.operands).first(operation.source_count),
+        .group_sizes = std::span(groups_).subspan(operation.first_group, operation.group_count),
+        .joins = std::span(groups_).subspan(operation.first_join, operation.join_count),
+        .targets = std::span(scratch.targets).first(operation.target_count),
+        .target_cell = operation.finishes ? Cell::kResult : Cell::kPartial,
+        .count = count,
+        .store = operation.finishes ? result_store_ : Store::kCached});
 }
 
 }  // namespace fanin

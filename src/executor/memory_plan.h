@@ -38,7 +38,8 @@ class MemoryPlan {
   struct BoundOperation {
     std::uint32_t first_source, source_count;
     std::uint32_t first_target, target_count;
-    std::uint32_t first_group, group_count;
+    std::uint32_t first_group, group_count;  // in groups_
+    std::uint32_t first_join, join_count;    // likewise
     bool finishes;
     bool copies_result;  // its only source is a finished sum
   };
@@ -79,7 +80,7 @@ class MemoryPlan {
   std::size_t bytes_moved_ = 0;
   Store result_store_ = Store::kCached;
   std::vector<Ref> refs_;
-  std::vector<std::uint8_t> group_sizes_;
+  std::vector<std::uint8_t> groups_;  // sizes, and joins
   std::vector<BoundOperation> operations_;
   std::vector<BoundProgram> programs_;
   std::vector<BoundSegment> segments_;

@@ -44,11 +44,18 @@ std::size_t last_cache_bytes() {
 
 void fold(const Arithmetic& arithmetic, const Fold& fold) {
   assert(!fold.sources.empty() && !fold.targets.empty() && !arithmetic.is_exact);
+  assert(fold.joins.empty() || fold.sources.size() <= most_nested_sources(arithmetic));
   if (fold.count == 0) return;
   if (is_floating(arithmetic.input))
     fold_floats(arithmetic, fold);
   else
     fold_integers(arithmetic, fold);
+}
+
+std::size_t most_nested_sources(const Arithmetic& arithmetic) {
+  const bool is_sum = arithmetic.op == ReduceOp::kSum || arithmetic.op == ReduceOp::kMean;
+  const bool can_nest = is_floating(arithmetic.input) && is_sum && !arithmetic.rounds_each_step;
+  return can_nest ? kMostNestedSources : 0;
 }
 
 std::span<const std::uint8_t> add_n_groups(std::size_t count) {

@@ -23,6 +23,7 @@ struct Operand {
 struct Fold {
   std::span<const Operand> sources = {};           // at least one
   std::span<const std::uint8_t> group_sizes = {};  // sum to sources.size(); empty: all of size 1
+  std::span<const std::uint8_t> joins = {};        // instead of groups, see most_nested_sources
   std::span<std::byte* const> targets = {};        // at least one; any alignment
   Cell target_cell = Cell::kResult;                // kPartial or kResult (which finishes)
   std::size_t begin = 0;                           // the first element, of sources and targets
@@ -35,6 +36,12 @@ struct Fold {
 /// the expression and the inputs alone: not on alignment, count, store, or the machine's vectors
 /// (the payload of a NaN excepted).
 void fold(const Arithmetic& arithmetic, const Fold& fold);
+
+/// How many sources a fold with `joins` may have, all of them inputs: kMostNestedSources, or 0 if
+/// there can be none with this arithmetic. Joins are an expression in postfix: after each source,
+/// how often the last two values become one. In the end there is one.
+std::size_t most_nested_sources(const Arithmetic& arithmetic);
+inline constexpr std::size_t kMostNestedSources = 17;
 
 /// The group sizes of the ADD_N order over `count` sources, or none when that is a plain left fold
 /// (up to 9). The memory is the thread's own, valid until its next call.

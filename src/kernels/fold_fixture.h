@@ -100,6 +100,7 @@ struct Sample {
   Arithmetic arithmetic;
   std::size_t source_count = 2;
   std::vector<std::uint8_t> group_sizes = {};
+  std::vector<std::uint8_t> joins = {};
   std::size_t target_count = 1;
   Cell target_cell = Cell::kResult;
   std::size_t count = 100;
@@ -151,6 +152,7 @@ bool matches_naive(const Sample& sample, const Run& run) {
   }
   const Fold fold{.sources = sources,
                   .group_sizes = sample.group_sizes,
+                  .joins = sample.joins,
                   .targets = targets,
                   .target_cell = sample.target_cell,
                   .count = sample.count,

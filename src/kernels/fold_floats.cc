@@ -16,6 +16,8 @@ constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPage = 4096;
 
+static_assert(kMostNestedSources <= kMostPassSources);
+
 using RunPass = void (*)(const Pass& pass);
 
 RunPass runner_for(DType input) {
@@ -111,6 +113,7 @@ class FloatFold {
 
  private:
   void run_range(std::size_t begin, std::size_t end) {
+    if (!fold_.joins.empty()) return run_nested(begin, end);
     GroupWalk groups(fold_);
     const SourceRun first = groups.next();
     const bool is_one_pass = stores_directly_ &&
@@ -119,6 +122,18 @@ class FloatFold {
                               count_paired() == fold_.sources.size());
     const std::size_t block = is_one_pass ? end - begin : kBlock;
     for (; begin < end; begin += block) run_block(begin, std::min(block, end - begin));
+  }
+
+  void run_nested(std::size_t begin, std::size_t end) {
+    const std::size_t block = stores_directly_ ? end - begin : kBlock;
+    for (; begin < end; begin += block) {
+      begin_ = begin;
+      count_ = std::min(block, end - begin);
+      Pass pass = pass_over(0, fold_.sources.size(), Start::kNested);
+      pass.joins = fold_.joins.data();
+      send(pass, sum_, stores_directly_);
+      if (!stores_directly_) finish();
+    }
   }
 
   void run_block(std::size_t begin, std::size_t count) {

@@ -77,6 +77,18 @@ T combine(ReduceOp op, T a, T b) {
 /// One element of the fold in type T, loaded by `load_cell(operand)`.
 template <typename T, typename LoadCell, typename Round>
 T fold_element(const Arithmetic& arithmetic, const Fold& fold, LoadCell load_cell, Round round) {
+  if (!fold.joins.empty()) {
+    std::vector<T> stack;
+    for (std::size_t s = 0; s < fold.sources.size(); ++s) {
+      stack.push_back(load_cell(fold.sources[s]));
+      for (int join = 0; join < fold.joins[s]; ++join) {
+        const T last = stack.back();
+        stack.pop_back();
+        stack.back() = round(combine(arithmetic.op, stack.back(), last));
+      }
+    }
+    return stack.front();
+  }
   const std::size_t group_count =
       fold.group_sizes.empty() ? fold.sources.size() : fold.group_sizes.size();
   T total{};

@@ -110,6 +110,42 @@ TEST_P(OnEveryTarget, FoldsAnyGroups) {
   }
 }
 
+/// Any expression over so many sources: after each, some of what waits is joined.
+std::vector<std::uint8_t> random_joins(std::size_t source_count, std::mt19937_64& random) {
+  std::vector<std::uint8_t> joins;
+  std::size_t waiting = 0;
+  for (std::size_t s = 1; s <= source_count; ++s) {
+    const std::size_t join = s == source_count ? waiting : random() % (waiting + 1);
+    joins.push_back(static_cast<std::uint8_t>(join));
+    waiting += 1 - join;
+  }
+  return joins;
+}
+
+TEST_P(OnEveryTarget, FoldsNestedExpressions) {
+  std::mt19937_64 random(11);
+  for (const Kind& kind : all_kinds()) {
+    const std::size_t most = most_nested_sources(sample_of(kind, 1).arithmetic);
+    const bool is_sum = kind.op == ReduceOp::kSum || kind.op == ReduceOp::kMean;
+    EXPECT_EQ(most > 0,
+              is_floating(kind.dtype) && is_sum && !sample_of(kind, 1).arithmetic.rounds_each_step);
+    for (std::size_t count = 1; count <= most; ++count)
+      for (int turn = 0; turn < 8; ++turn) {
+        Sample sample = sample_of(kind, count);
+        sample.joins = random_joins(count, random);
+        sample.count = kLengths[random() % std::size(kLengths)];
+        sample.target_count = 1 + random() % 10;
+        sample.store = random() % 2 == 0 ? Store::kCached : Store::kStreaming;
+        sample.target_cell = random() % 3 == 0 ? Cell::kPartial : Cell::kResult;
+        sample.source_offset = random() % 64;
+        sample.target_offset = turn == 0 ? 0 : random() % 5;
+        sample.is_in_place = turn == 7 && sample.target_cell == Cell::kResult;
+        sample.seed = random();
+        if (!matches_naive(sample, fold)) return;
+      }
+  }
+}
+
 TEST_P(OnEveryTarget, SumsInPlace) {
   for (const Kind& kind : all_kinds())
     for (const std::size_t count : {1U, 2U, 9U, 17U})

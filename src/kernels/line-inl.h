@@ -71,6 +71,12 @@ HWY_INLINE void store_line(const V (&line)[kVectors], std::byte* to) {
   }
 }
 
+template <class V, std::size_t kVectors>
+HWY_INLINE void copy_line(const V (&from)[kVectors], V (&to)[kVectors]) {
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kVectors; ++v) to[v] = from[v];
+}
+
 /// a = a op b.
 template <class Op, class V, std::size_t kVectors>
 HWY_INLINE void combine_line(V (&a)[kVectors], const V (&b)[kVectors]) {

@@ -160,6 +160,60 @@ HWY_NOINLINE void walk_pairs(const Pass& pass, std::size_t line_count) {
   }
 }
 
+/// The same for expressions of any shape. What waits for its partner lies on a stack.
+template <class Source, class Target, bool kStream>
+HWY_NOINLINE void walk_nested(const Pass& pass, std::size_t line_count) {
+  using D = typename Source::D;
+  using V = typename Source::V;
+  constexpr std::size_t kElements = kLineElements<Source>;
+  constexpr std::size_t kVectors = kElements / kLanes<Source>;
+  constexpr bool kSplit = kSplits<Source, Target, kStream>;
+  const std::size_t source_count = pass.source_count;
+  const std::size_t target_count = pass.target_count;
+  const std::array<const std::byte*, kMostPassSources> sources = pass.sources;
+  const std::array<std::byte*, kMostPassTargets> targets = pass.targets;
+  std::array<std::uint8_t, kMostPassSources> joins;
+  std::copy_n(pass.joins, source_count, joins.begin());
+  const bool divides = pass.divisor != 1;
+  const V divisor = hn::Set(D(), static_cast<hn::TFromD<D>>(pass.divisor));
+  V waiting[kMostPassSources][kVectors];
+
+  for (std::size_t i = 0; i < line_count * kElements; i += kElements) {
+    V value[kVectors];
+    V next[kVectors];
+    std::size_t depth = 0;
+    load_line<Source, kSplit>(sources[0] + i * Source::kSize, value);
+    for (std::size_t s = 1; s < source_count; ++s) {
+      load_line<Source, kSplit>(sources[s] + i * Source::kSize, next);
+      if (joins[s] == 0) {
+        copy_line(value, waiting[depth++]);
+        copy_line(next, value);
+        continue;
+      }
+      combine_line<Sum>(value, next);
+      for (std::size_t join = 1; join < joins[s]; ++join) {
+        copy_line(value, next);
+        copy_line(waiting[--depth], value);
+        combine_line<Sum>(value, next);
+      }
+    }
+    if (divides) {
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kVectors; ++v) value[v] = hn::Div(value[v], divisor);
+    }
+    for (std::size_t t = 0; t < target_count; ++t)
+      store_line<Target, kSplit, kStream>(value, targets[t] + i * Target::kSize);
+  }
+}
+
+template <class Source, class Target>
+Walk sum_nested(const Pass& pass) {
+  if constexpr (HWY_TARGET == HWY_SCALAR)
+    return walk_nested<Source, Target, false>;
+  else
+    return pass.streams ? walk_nested<Source, Target, true> : walk_nested<Source, Target, false>;
+}
+
 template <class Source, class Target, std::size_t kSources>
 Walk sum_pairs(const Pass& pass) {
 #if HWY_TARGET == HWY_SCALAR
@@ -210,6 +264,8 @@ Walk frequent_sum(const Pass& pass) {
     case Start::kPairs:
       return pass.source_count == 4 ? sum_pairs<Source, Target, 4>(pass)
                                     : sum_pairs<Source, Target, 0>(pass);
+    case Start::kNested:
+      return sum_nested<Source, Target>(pass);
     case Start::kPartial:
       return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
     case Start::kFirstSource:
@@ -239,6 +295,8 @@ Walk any_sum(const Pass& pass) {
       return sum_walk<Source, Target, Start::kFirstSourceAndGroup, 0, 0>(pass);
     case Start::kPairs:
       return sum_pairs<Source, Target, 0>(pass);
+    case Start::kNested:
+      return sum_nested<Source, Target>(pass);
     case Start::kPartial:
       return sum_walk<Source, Target, Start::kPartial, 0, 0>(pass);
     case Start::kGroup:

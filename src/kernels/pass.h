@@ -13,6 +13,7 @@ enum class Start : std::uint8_t {
   kFirstSource,          ///< source 0, then the others one after the other
   kFirstSourceAndGroup,  ///< the same, but the last sources are folded first and join as one
   kPairs,                ///< (source 0 + source 1) + (source 2 + source 3) + ...
+  kNested,               ///< as `joins` say
   kPartial,              ///< `partial`, then all sources one after the other (there may be none)
   kGroup,                ///< `partial`, and all sources as one group
   kTwoGroups,            ///< `partial`, a group, and the last sources as another group
@@ -43,6 +44,7 @@ struct Pass {
   std::size_t target_count = 0;
   std::size_t count = 0;  // elements
   const std::byte* partial = nullptr;
+  const std::uint8_t* joins = nullptr;  // kNested: after each source, how often two values join
   // Not cleared, which would take a good part of a short pass.
   std::array<const std::byte*, kMostPassSources> sources;
   std::array<std::byte*, kMostPassTargets> targets;

@@ -53,9 +53,27 @@ std::vector<bool> choose_stored(const Values& values,
   return stored;
 }
 
+/// Appends an expression over inputs, in postfix. Returns whether it has room.
+bool append_postfix(const Values& values, ValueId id, std::size_t most_sources,
+                    Operation& operation) {
+  if (values.is_input(id)) {
+    operation.sources.push_back({Ref::Kind::kInput, id, 0});
+    operation.joins.push_back(0);
+    return operation.sources.size() <= most_sources;
+  }
+  bool is_first = true;
+  for (const ValueId source : values.sources(id)) {
+    if (!append_postfix(values, source, most_sources, operation)) return false;
+    if (!is_first) ++operation.joins.back();
+    is_first = false;
+  }
+  return true;
+}
+
 }  // namespace
 
-MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs) {
+MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs,
+                              std::size_t most_nested_sources) {
   const ChunkWalk walked = walk(steps, chunk);
   const Values& values = walked.values;
   const auto targets = find_targets(steps.schedule(), chunk, walked, outputs);
@@ -92,7 +110,10 @@ MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs
     }
     program.operations.push_back(std::move(operation));
   }
-  return program;
+  if (program.scratch_count == 0 || targets.size() > 1) return program;
+  Operation nested{.targets = targets.begin()->second, .sources = {}, .finishes = true};
+  if (!append_postfix(values, targets.begin()->first, most_nested_sources, nested)) return program;
+  return {.operations = {std::move(nested)}, .scratch_count = 0};
 }
 
 }  // namespace fanin

@@ -27,8 +27,10 @@ struct MemoryProgram {
   friend bool operator==(const MemoryProgram&, const MemoryProgram&) = default;
 };
 
-/// The schedule must be proved (see find_error).
-MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs);
+/// The schedule must be proved (see find_error). An expression that would need scratch becomes one
+/// operation with joins, if there is only one and it has at most `most_nested_sources`.
+MemoryProgram lower_to_memory(const StepIndex& steps, int chunk, Outputs outputs,
+                              std::size_t most_nested_sources = 0);
 
 /// The steps as written. Every step writes memory of its own: the output of its rank if it is the
 /// last to write there, otherwise scratch, which is counted and used again when no later step reads

@@ -49,6 +49,17 @@ TEST(LowerToMemory, PutsGroupsInsideOfGroupsIntoScratch) {
   EXPECT_GT(lower_to_memory(two_levels_of_132(), 0, Outputs::kShared).scratch_count, 0);
 }
 
+TEST(LowerToMemory, NestsThemInOneOperationIfItIsAllowed) {
+  const Schedule schedule = two_levels_of_132();
+  const MemoryProgram program = lower_to_memory(schedule, 0, Outputs::kShared, 132);
+  ASSERT_EQ(program.operations.size(), 1U);
+  EXPECT_EQ(program.scratch_count, 0);
+  EXPECT_EQ(program.operations[0].joins.size(), 132U);
+  EXPECT_EQ(find_error(program, schedule, 0, Outputs::kShared), std::nullopt);
+  EXPECT_GT(lower_to_memory(schedule, 0, Outputs::kShared, 131).scratch_count, 0) << "too many";
+  EXPECT_TRUE(lower_to_memory(tree_of_4(), 0, Outputs::kShared, 17).operations[0].joins.empty());
+}
+
 // One broken program for each sentence that the proof promises.
 
 class MemoryProof : public testing::Test {
@@ -125,6 +136,22 @@ TEST_F(MemoryProof, SeesAnotherOrderThanTheSchedules) {
 
 TEST_F(MemoryProof, SeesGroupsThatDoNotFit) {
   last().group_sizes = {1, 1, 1};
+  EXPECT_THAT(error(), Optional(HasSubstr("groups that do not fit")));
+}
+
+TEST_F(MemoryProof, SeesJoinsThatDoNotFit) {
+  last().group_sizes.clear();
+  last().joins = {0, 1, 0, 2};
+  EXPECT_EQ(error(), std::nullopt) << "the tree";
+  last().joins = {0, 1, 1, 1};
+  EXPECT_THAT(error(), Optional(HasSubstr("is another sum than the schedule's")));
+  for (const std::vector<std::uint8_t>& joins : std::vector<std::vector<std::uint8_t>>{
+           {0, 1, 0, 1}, {0, 1, 0, 3}, {1, 1, 0, 2}, {0, 1, 2}, {0, 1, 0, 2, 0}}) {
+    last().joins = joins;
+    EXPECT_THAT(error(), Optional(HasSubstr("groups that do not fit")));
+  }
+  last().joins = {0, 1, 0, 2};
+  last().group_sizes = {1, 1, 2};
   EXPECT_THAT(error(), Optional(HasSubstr("groups that do not fit")));
 }
 

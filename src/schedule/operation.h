@@ -21,12 +21,14 @@ struct Ref {
 };
 
 /// One n-ary fold: the sources come in groups, each is folded from left to right, then the groups
-/// are; all targets get the same.
+/// are; all targets get the same. Instead of groups there may be `joins`, which nest to any depth:
+/// the expression in postfix, after each source how often the last two values become one.
 struct Operation {
   std::vector<Ref> targets;
   std::vector<Ref> sources;
-  std::vector<std::uint8_t> group_sizes;  // empty: every source stands alone
-  bool finishes = false;                  // the targets hold results, not partials
+  std::vector<std::uint8_t> group_sizes = {};  // empty: every source stands alone
+  bool finishes = false;                       // the targets hold results, not partials
+  std::vector<std::uint8_t> joins = {};        // one for each source, or empty
 
   friend bool operator==(const Operation&, const Operation&) = default;
 };

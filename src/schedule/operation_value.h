@@ -9,7 +9,7 @@
 namespace fanin {
 
 /// The value of an operation, given those of its sources in order: what the kernel will compute,
-/// as an expression. Nothing if the group sizes do not fit the sources.
+/// as an expression. Nothing if the groups or joins do not fit the sources.
 std::optional<ValueId> value_of(const Operation& operation, std::span<const ValueId> sources,
                                 Values& values);
 

@@ -26,8 +26,10 @@ void prove(const fanin::Schedule& schedule) {
   if (find_error(schedule)) return;
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
     for (const fanin::Outputs outputs : {fanin::Outputs::kSeparate, fanin::Outputs::kShared})
-      if (find_error(lower_to_memory(schedule, chunk, outputs), schedule, chunk, outputs))
-        std::abort();
+      for (const std::size_t most_nested : {0, 17})
+        if (find_error(lower_to_memory(schedule, chunk, outputs, most_nested), schedule, chunk,
+                       outputs))
+          std::abort();
   if (find_error(lower_to_window(schedule), schedule)) std::abort();
 }
 
