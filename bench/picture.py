@@ -25,7 +25,8 @@ def bar(x, base, ratio, color, words):
 
 
 def value_above(x, base, ratio):
-    return text(x + BAR / 2, base - level(ratio) - 3, f"{ratio:.2f}", 10, "middle",
+    words = f"{ratio:.2f}" if ratio < 100 else f"{ratio:.0f}" if ratio < 10000 else "> 9999"
+    return text(x + BAR / 2, base - level(ratio) - 3, words, 10, "middle",
                 'paint-order="stroke" stroke="white" stroke-width="3"')
 
 
@@ -48,13 +49,37 @@ def group(x, base, row, names):
         parts.append(bar(at, base, ratio, color, f"{row.case}, {name}"))
         if ratio > TOP_RATIO:
             parts.append(value_inside(at, base, ratio))
-    middle = x + (len(names) + 1) * BAR / 2
-    return [*parts, value_above(x, base, row.ratio_to_limit),
-            text(middle, base + 15, row.label or row.case, 11, "middle")]
+    return [*parts, value_above(x, base, row.ratio_to_limit)]
+
+
+def group_width(names):
+    return (len(names) + 1) * BAR + GAP
+
+
+def label_of(row):
+    return row.label or row.case
+
+
+def are_slanted(rows, names):
+    """Whether the labels would run into each other."""
+    return len(rows) > 1 and max(7 * len(label_of(row)) for row in rows) > group_width(names)
+
+
+def label_height(rows, names):
+    if not are_slanted(rows, names):
+        return BELOW
+    return BELOW + max(4.6 * len(label_of(row)) for row in rows)
+
+
+def label(middle, base, words, slanted):
+    if not slanted:
+        return text(middle, base + 15, words, 11, "middle")
+    y = base + 12
+    return text(middle + 4, y, words, 11, "end", f'transform="rotate(-45 {middle + 4:.1f} {y:.1f})"')
 
 
 def panel_width(rows, names):
-    return LEFT + len(rows) * ((len(names) + 1) * BAR + GAP)
+    return LEFT + len(rows) * group_width(names)
 
 
 def panel(left, top, title, rows, names):
@@ -67,9 +92,22 @@ def panel(left, top, title, rows, names):
         parts.append(f'<line x1="{left + LEFT - GAP / 2}" x2="{right}" y1="{y}" y2="{y}" {style}/>')
         parts.append(text(left + LEFT - GAP / 2 - 5, y + 4, f"{ratio:g}", 10, "end"))
     for index, row in enumerate(rows):
-        x = left + LEFT + index * ((len(names) + 1) * BAR + GAP)
+        x = left + LEFT + index * group_width(names)
         parts += group(x, base, row, names)
+        middle = x + (len(names) + 1) * BAR / 2
+        parts.append(label(middle, base, label_of(row), are_slanted(rows, names)))
     return parts
+
+
+def cut_into_panels(rows, names):
+    """(title, rows) of each panel; one that is too wide goes on in the next."""
+    panels = {}
+    for row in rows:
+        panels.setdefault(row.panel, []).append(row)
+    most = (WIDTH - LEFT) // group_width(names)
+    for title, some in panels.items():
+        for first in range(0, len(some), most):
+            yield title if first == 0 else f"{title} (more)", some[first:first + most]
 
 
 def legend(y, names):
@@ -85,19 +123,16 @@ def legend(y, names):
 def draw(rows, title, footer):
     """The whole picture. Panels stand side by side as far as they fit; `footer` is some lines."""
     names = peer_names(rows)
-    panels = {}
-    for row in rows:
-        panels.setdefault(row.panel, []).append(row)
     parts = [text(16, 26, title, 16, more='font-weight="bold"'),
              text(16, 46, "share of the limit (dashed), larger is better"), *legend(70, names)]
-    left, top = 0, 84
-    for name, some in panels.items():
+    left, top, below = 0, 84, 0
+    for name, some in cut_into_panels(rows, names):
         width = max(panel_width(some, names), LEFT + 8 * len(name))
         if left and left + width > WIDTH:
-            left, top = 0, top + ABOVE + HEIGHT + BELOW
+            left, top, below = 0, top + ABOVE + HEIGHT + below, 0
         parts += panel(left, top, name, some, names)
-        left += width
-    bottom = top + ABOVE + HEIGHT + BELOW + 16
+        left, below = left + width, max(below, label_height(some, names))
+    bottom = top + ABOVE + HEIGHT + below + 16
     parts += [text(16, bottom + 15 * i, line, 11) for i, line in enumerate(footer)]
     height = bottom + 15 * len(footer)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "build" / "tidy"
-MOST_TOGETHER = 8
+MOST_TOGETHER = 16
 TIDY = ["clang-tidy", "--quiet", r"--header-filter=(include/fanin|src|layers|bench|examples)/.*\.(h|cc)$"]
 NOISE = re.compile(r"^\d+ warnings? (generated|treated)|^Suppressed|^Use -header-filter")
 

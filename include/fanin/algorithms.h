@@ -16,6 +16,8 @@ struct Topology {
   int devices_per_worker = 1;
 
   int rank_count() const { return worker_count * devices_per_worker; }
+
+  friend bool operator==(const Topology&, const Topology&) = default;
 };
 
 /// Throws InvalidArgument (kBadOption) unless both counts are at least 1 and give at most 2048

@@ -21,6 +21,7 @@ void add_algorithms(Command tool, ExitCode& exit_code);
 void add_schedule(Command tool, ExitCode& exit_code);
 void add_run(Command tool, ExitCode& exit_code);
 void add_verify(Command tool, ExitCode& exit_code);
+void add_plan(Command tool, ExitCode& exit_code);
 void add_price(Command tool, ExitCode& exit_code);
 void add_doctor(Command tool, ExitCode& exit_code);
 void add_selftest(Command tool, ExitCode& exit_code);

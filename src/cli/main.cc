@@ -24,6 +24,7 @@ ExitCode run(int argc, char** argv) {
   add_schedule(tool.root(), exit_code);
   add_run(tool.root(), exit_code);
   add_verify(tool.root(), exit_code);
+  add_plan(tool.root(), exit_code);
   add_price(tool.root(), exit_code);
   add_doctor(tool.root(), exit_code);
   add_selftest(tool.root(), exit_code);

@@ -10,18 +10,6 @@
 
 namespace fanin::cli {
 
-std::string bytes_text(std::size_t bytes) {
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  auto value = static_cast<double>(bytes);
-  const char* unit = "";
-  for (const char* next : {"kB", "MB", "GB", "TB"}) {
-    if (value < 999.5) break;
-    value /= 1000;
-    unit = next;
-  }
-  return fmt::format("{:.3g} {}", value, unit);
-}
-
 std::size_t parse_bytes(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

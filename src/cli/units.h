@@ -4,10 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace fanin::cli {
+#include "core/bytes_text.h"
 
-/// For people: "512 B", "1.5 MB" (of 1000).
-std::string bytes_text(std::size_t bytes);
+namespace fanin::cli {
 
 /// Reads "1000", "64K", "1.5G": K, M, G and T of 1024, in either case. Throws InvalidArgument
 /// (kBadOption).

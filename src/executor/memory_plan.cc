@@ -1,7 +1,9 @@
 #include "executor/memory_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <map>
 #include <set>
 
 #include "core/require.h"
@@ -22,37 +24,30 @@ constexpr std::size_t kSliceElements = std::size_t{64} << 10;
 
 MemoryPlan::MemoryPlan(const Schedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
                        Outputs outputs, Context& context, Lowering lowering)
+    : MemoryPlan(std::array{MemoryPart{&schedule, layout}}, arithmetic, outputs, context,
+                 lowering) {}
+
+MemoryPlan::MemoryPlan(std::span<const MemoryPart> parts, const Arithmetic& arithmetic,
+                       Outputs outputs, Context& context, Lowering lowering)
     : arithmetic_(arithmetic),
       context_(context),
-      element_count_(layout.element_count()),
-      tensor_count_(layout.tensor_count()),
       scratch_cell_bytes_(
           std::max(arithmetic.size_of(Cell::kPartial), arithmetic.size_of(Cell::kResult))) {
-  if (const auto error = find_error(schedule))
-    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
-
   const bool is_literal = lowering == Lowering::kLiteral;
   require(!is_literal || outputs == Outputs::kSeparate, ErrorKind::kBadOption,
           "a literal run gives every rank an output of its own; outputs cannot be shared");
-  if (part_count(schedule.goal, schedule.rank_count) > 1) bind_shifts(schedule, layout);
 
-  const StepIndex steps(schedule);
   std::vector<MemoryProgram> known;  // by number in programs_
-  int scratch_count = 0;
-  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
-    MemoryProgram program =
-        is_literal ? lower_literally(steps, chunk)
-                   : lower_to_memory(steps, chunk, outputs, most_nested_sources(arithmetic));
-    auto found = std::ranges::find(known, program);
-    if (found == known.end()) {
-      if (const auto error = find_error(program, steps, chunk, outputs))
-        throw InvalidArgument(ErrorKind::kBadSchedule,
-                              fmt::format("{}: {}", schedule.name, *error));
-      scratch_count = std::max(scratch_count, program.scratch_count);
-      bind(program);
-      found = known.insert(known.end(), std::move(program));
-    }
-    bind_segments(layout, chunk, static_cast<std::uint32_t>(found - known.begin()));
+  std::map<const Schedule*, std::vector<std::uint32_t>> programs_of;
+  for (const auto& [schedule, layout] : parts) {
+    const auto [found, is_new] = programs_of.try_emplace(schedule);
+    if (is_new) found->second = bind_schedule(*schedule, outputs, lowering, known);
+    if (part_count(schedule->goal, schedule->rank_count) > 1) bind_shifts(*schedule, layout);
+    for (int chunk = 0; chunk < schedule->chunk_count; ++chunk)
+      bind_segments(layout, chunk, found->second[static_cast<std::size_t>(chunk)], element_count_,
+                    tensor_count_);
+    element_count_ += layout.element_count();
+    tensor_count_ += layout.tensor_count();
   }
 
   // What is written literally is soon read again.
@@ -64,12 +59,39 @@ MemoryPlan::MemoryPlan(const Schedule& schedule, const Layout& layout, const Ari
           std::max<std::size_t>(scratch.operands.size(), operation.source_count));
       scratch.targets.resize(std::max<std::size_t>(scratch.targets.size(), operation.target_count));
     }
-    scratch.partials = context.buffers().allocate(static_cast<std::size_t>(scratch_count) * kBlock *
-                                                  scratch_cell_bytes_);
+    scratch.partials = context.buffers().allocate(static_cast<std::size_t>(scratch_count_) *
+                                                  kBlock * scratch_cell_bytes_);
   }
 }
 
-std::uint32_t MemoryPlan::bind(const MemoryProgram& program) {
+std::vector<std::uint32_t> MemoryPlan::bind_schedule(const Schedule& schedule, Outputs outputs,
+                                                     Lowering lowering,
+                                                     std::vector<MemoryProgram>& known) {
+  if (const auto error = find_error(schedule))
+    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
+  const StepIndex steps(schedule);
+  std::vector<std::uint32_t> numbers;
+  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
+    MemoryProgram program =
+        lowering == Lowering::kLiteral
+            ? lower_literally(steps, chunk)
+            : lower_to_memory(steps, chunk, outputs, most_nested_sources(arithmetic_));
+    const auto found = std::ranges::find(known, program);
+    const auto number = static_cast<std::uint32_t>(found - known.begin());
+    if (std::ranges::find(numbers, number) == numbers.end())
+      if (const auto error = find_error(program, steps, chunk, outputs))
+        throw InvalidArgument(ErrorKind::kBadSchedule,
+                              fmt::format("{}: {}", schedule.name, *error));
+    numbers.push_back(number);
+    if (found != known.end()) continue;
+    scratch_count_ = std::max(scratch_count_, program.scratch_count);
+    bind(program);
+    known.push_back(std::move(program));
+  }
+  return numbers;
+}
+
+void MemoryPlan::bind(const MemoryProgram& program) {
   const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   programs_.push_back({size(operations_), size(program.operations)});
   std::set<Ref> results;  // scratch and outputs that hold finished sums
@@ -96,7 +118,6 @@ std::uint32_t MemoryPlan::bind(const MemoryProgram& program) {
         results.erase(target);
     operations_.push_back(bound);
   }
-  return size(programs_) - 1;
 }
 
 void MemoryPlan::bind_shifts(const Schedule& schedule, const Layout& layout) {
@@ -116,17 +137,18 @@ void MemoryPlan::bind_shifts(const Schedule& schedule, const Layout& layout) {
   shift_stride_ = static_cast<std::uint32_t>(rank_count);
 }
 
-void MemoryPlan::bind_segments(const Layout& layout, int chunk, std::uint32_t program) {
+void MemoryPlan::bind_segments(const Layout& layout, int chunk, std::uint32_t program,
+                               std::size_t row_begin, std::size_t first_tensor) {
   const Layout::Range range = layout.chunk(chunk);
   const std::uint32_t first_shift = static_cast<std::uint32_t>(chunk) * shift_stride_;
-  std::size_t begin = range.begin;
+  std::size_t begin = row_begin + range.begin;
   layout.for_each_segment(range, [&](const Layout::Segment& segment) {
-    if (!segments_.empty() && segments_.back().tensor == segment.tensor &&
+    const std::size_t tensor = first_tensor + segment.tensor;
+    if (!segments_.empty() && segments_.back().tensor == tensor &&
         segments_.back().program == program && shifts_.empty()) {
       segments_.back().count += segment.count;  // equal neighbours join
     } else {
-      segments_.push_back(
-          {begin, segment.count, segment.tensor, segment.offset, program, first_shift});
+      segments_.push_back({begin, segment.count, tensor, segment.offset, program, first_shift});
     }
     begin += segment.count;
   });

@@ -15,11 +15,23 @@
 
 namespace fanin {
 
-/// A schedule bound to data that one process sees whole: flat arrays, replayed without searching,
+/// One of several collectives that run as one: its schedule, and where its chunks lie. Parts of one
+/// schedule point to the same object, which is then proved once.
+struct MemoryPart {
+  const Schedule* schedule;
+  Layout layout;
+};
+
+/// Schedules bound to data that one process sees whole: flat arrays, replayed without searching,
 /// planning or allocating. Chunks never meet, so any range of elements is independent work and the
 /// threads split the elements. The bits depend on schedule, layout and inputs alone.
 class MemoryPlan {
  public:
+  /// All parts have as many ranks. Their tensors are counted on, from part to part. Where the goal
+  /// gives ranks parts of the data there is one part. Throws as below.
+  MemoryPlan(std::span<const MemoryPart> parts, const Arithmetic& arithmetic, Outputs outputs,
+             Context& context, Lowering lowering = Lowering::kFused);
+
   /// Proves the schedule and what it is lowered to; throws InvalidArgument (kBadSchedule) with the
   /// sentence of find_error() otherwise.
   MemoryPlan(const Schedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
@@ -62,8 +74,13 @@ class MemoryPlan {
     Buffer partials;
   };
 
-  std::uint32_t bind(const MemoryProgram& program);
-  void bind_segments(const Layout& layout, int chunk, std::uint32_t program);
+  /// The programs of a schedule's chunks, as numbers in programs_, where `known` are those so far.
+  std::vector<std::uint32_t> bind_schedule(const Schedule& schedule, Outputs outputs,
+                                           Lowering lowering, std::vector<MemoryProgram>& known);
+  void bind(const MemoryProgram& program);
+  /// The data that was bound so far is `row_begin` elements of `first_tensor` tensors.
+  void bind_segments(const Layout& layout, int chunk, std::uint32_t program, std::size_t row_begin,
+                     std::size_t first_tensor);
   void bind_shifts(const Schedule& schedule, const Layout& layout);
   void run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
                  std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
@@ -74,9 +91,10 @@ class MemoryPlan {
 
   Arithmetic arithmetic_;
   Context& context_;
-  std::size_t element_count_;
-  std::size_t tensor_count_;
   std::size_t scratch_cell_bytes_;
+  std::size_t element_count_ = 0;
+  std::size_t tensor_count_ = 0;
+  int scratch_count_ = 0;
   std::size_t bytes_moved_ = 0;
   Store result_store_ = Store::kCached;
   std::vector<Ref> refs_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "core/visit_dtype.h"
@@ -122,16 +124,28 @@ struct Difference {
   double expected;
 };
 
+/// The bits of a cell: -0.0 is not 0.0, and a NaN is itself.
+template <typename T>
+auto bits_of(T value) {
+  if constexpr (sizeof(T) == 1)
+    return std::bit_cast<std::uint8_t>(value);
+  else if constexpr (sizeof(T) == 2)
+    return std::bit_cast<std::uint16_t>(value);
+  else if constexpr (sizeof(T) == 4)
+    return std::bit_cast<std::uint32_t>(value);
+  else
+    return std::bit_cast<std::uint64_t>(value);
+}
+
 /// The first element of a range, from `own` on in the buffer, that has other bits.
 template <typename T>
 std::optional<Difference> find_difference(const std::byte* buffer, std::size_t own,
                                           const Layout::Range& range, const Period<T>& expected) {
   for (std::size_t i = range.begin; i < range.end; ++i, ++own) {
-    const std::byte* const place = buffer + own * sizeof(T);
-    if (std::memcmp(place, &expected[i % kPeriod], sizeof(T)) == 0) continue;
     T got;
-    std::memcpy(&got, place, sizeof got);
-    return Difference{own, to_double(got), to_double(expected[i % kPeriod])};
+    std::memcpy(&got, buffer + own * sizeof(T), sizeof got);
+    const T& wanted = expected[i % kPeriod];
+    if (bits_of(got) != bits_of(wanted)) return Difference{own, to_double(got), to_double(wanted)};
   }
   return std::nullopt;
 }

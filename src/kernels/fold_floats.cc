@@ -1,7 +1,9 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include "kernels/fold_types.h"
 #include "kernels/groups.h"
@@ -113,24 +115,42 @@ class FloatFold {
 
  private:
   void run_range(std::size_t begin, std::size_t end) {
-    if (!fold_.joins.empty()) return run_nested(begin, end);
+    if (!fold_.joins.empty()) return run_nested(begin, end, fold_.joins.data());
     GroupWalk groups(fold_);
     const SourceRun first = groups.next();
     const bool is_one_pass = stores_directly_ &&
                              first.count == same_cells(first, kMostChainedSources) &&
                              (first.count + joined_count(first, groups) == fold_.sources.size() ||
                               count_paired() == fold_.sources.size());
+    if (!is_one_pass && stores_directly_ && !fold_.group_sizes.empty() &&
+        fold_.sources.size() <= kMostNestedSources &&
+        same_cells({.begin = 0, .count = fold_.sources.size(), .is_chained = false},
+                   kMostNestedSources) == fold_.sources.size()) {
+      std::array<std::uint8_t, kMostNestedSources> joins;
+      write_joins(joins);
+      return run_nested(begin, end, joins.data());
+    }
     const std::size_t block = is_one_pass ? end - begin : kBlock;
     for (; begin < end; begin += block) run_block(begin, std::min(block, end - begin));
   }
 
-  void run_nested(std::size_t begin, std::size_t end) {
+  /// The groups as an expression in postfix.
+  void write_joins(std::span<std::uint8_t> joins) const {
+    std::size_t source = 0;
+    for (const std::uint8_t size : fold_.group_sizes) {
+      const bool is_first = source == 0;
+      for (std::size_t i = 0; i < size; ++i) joins[source++] = i == 0 ? 0 : 1;
+      if (!is_first) ++joins[source - 1];
+    }
+  }
+
+  void run_nested(std::size_t begin, std::size_t end, const std::uint8_t* joins) {
     const std::size_t block = stores_directly_ ? end - begin : kBlock;
     for (; begin < end; begin += block) {
       begin_ = begin;
       count_ = std::min(block, end - begin);
       Pass pass = pass_over(0, fold_.sources.size(), Start::kNested);
-      pass.joins = fold_.joins.data();
+      pass.joins = joins;
       send(pass, sum_, stores_directly_);
       if (!stores_directly_) finish();
     }

@@ -20,7 +20,9 @@ class Conformance : public ToolTest {
 };
 
 TEST_F(Conformance, HoldsForTheSystemsThatAreBuilt) {
-  for (const char* system : {"add_n", "aggregate", "device", "options"}) {
+  for (const char* system :
+       {"add_n", "aggregate", "all_reduce_cross_device_ops", "device", "hierarchical_copy",
+        "multi_worker_all_reduce", "options", "packing", "reduction_to_one_device", "spec"}) {
     const ToolRun result =
         run({"conformance", std::string(FANIN_VECTORS) + "/" + system + ".jsonl"});
     EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

@@ -29,12 +29,35 @@ std::optional<nlohmann::json> run_device(std::string_view op, const nlohmann::js
 std::optional<nlohmann::json> run_options(std::string_view op, const nlohmann::json& arguments,
                                           Inputs& inputs);
 
+std::optional<nlohmann::json> run_spec(std::string_view op, const nlohmann::json& arguments,
+                                       Inputs& inputs);
+std::optional<nlohmann::json> run_packing(std::string_view op, const nlohmann::json& arguments,
+                                          Inputs& inputs);
+std::optional<nlohmann::json> run_reduction_to_one_device(std::string_view op,
+                                                          const nlohmann::json& arguments,
+                                                          Inputs& inputs);
+std::optional<nlohmann::json> run_hierarchical_copy(std::string_view op,
+                                                    const nlohmann::json& arguments,
+                                                    Inputs& inputs);
+std::optional<nlohmann::json> run_all_reduce_cross_device_ops(std::string_view op,
+                                                              const nlohmann::json& arguments,
+                                                              Inputs& inputs);
+std::optional<nlohmann::json> run_multi_worker_all_reduce(std::string_view op,
+                                                          const nlohmann::json& arguments,
+                                                          Inputs& inputs);
+
 /// The systems that are built.
 inline constexpr System kSystems[] = {
     {"add_n", run_add_n},
     {"aggregate", run_aggregate},
+    {"all_reduce_cross_device_ops", run_all_reduce_cross_device_ops},
     {"device", run_device},
+    {"hierarchical_copy", run_hierarchical_copy},
+    {"multi_worker_all_reduce", run_multi_worker_all_reduce},
     {"options", run_options},
+    {"packing", run_packing},
+    {"reduction_to_one_device", run_reduction_to_one_device},
+    {"spec", run_spec},
 };
 
 }  // namespace fanin::cli

@@ -192,6 +192,8 @@ json to_json(const Value& value) {
           {"dense_shape", slices.dense_shape ? to_json(*slices.dense_shape) : json()}};
 }
 
+void sort(json& list) { std::sort(list.begin(), list.end()); }
+
 json normalised(const json& answer) {
   if (answer.is_object() && answer.contains("dtype") && answer.contains("shape") &&
       (answer.contains("data") || answer.contains("fill")))
@@ -199,7 +201,36 @@ json normalised(const json& answer) {
   json result = answer;
   if (result.is_structured())
     for (json& part : result) part = normalised(part);
+  if (!result.is_object()) return result;
+  if (result.contains("kind") && result.contains("devices")) sort(result["devices"]);
+  if (result.contains("groups")) sort(result["groups"]);
+  if (result.contains("packs") && !result["packs"].empty() && result["packs"][0].is_object())
+    sort(result["packs"]);  // packs that are lists of tensors have an order
   return result;
+}
+
+PerReplica per_replica(const json& object, Inputs& inputs) {
+  std::vector<Value> values;
+  for (const json& component : object.at("per_replica"))
+    values.push_back(on_device(inputs.value(component.at("value")),
+                               parse_device(component.at("device").get<std::string>())));
+  return values;
+}
+
+json result_to_json(const Result& result) {
+  const auto* mirrored = std::get_if<Mirrored>(&result);
+  const std::vector<Value> components =
+      mirrored != nullptr ? mirrored->values() : std::vector<Value>{std::get<Value>(result)};
+  json devices = json::array();
+  json values = json::array();
+  for (const Value& component : components) {
+    devices.push_back(to_string(device_of(component)));
+    const json value = to_json(component);
+    if (values.empty() || values.back() != value) values.push_back(value);
+  }
+  return {{"kind", mirrored != nullptr ? "mirrored" : "bare"},
+          {"devices", devices},
+          {"value", values.size() == 1 ? values.front() : values}};
 }
 
 json sum_to_json(const std::optional<Value>& sum) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fanin/cross_device_ops.h"
 #include "fanin/indexed_slices.h"
 #include "fanin/reduce_op.h"
 
@@ -39,11 +40,18 @@ nlohmann::json to_json(const Value& value);
 /// {"value": ..}, or {"none": true}.
 nlohmann::json sum_to_json(const std::optional<Value>& sum);
 
+/// A value with a component for each replica.
+PerReplica per_replica(const nlohmann::json& json, Inputs& inputs);
+
+/// {"kind", "devices", "value"}; what differs from device to device is a list of values.
+nlohmann::json result_to_json(const Result& result);
+
 /// How the cases call an accumulation: "default" is wide.
 Accumulation accumulation_of(const nlohmann::json& arguments);
 
 /// An answer in which each tensor is written in the one way in which to_json() writes it, so that
-/// equal answers are equal JSON. Any NaN is "nan".
+/// equal answers are equal JSON. Any NaN is "nan". What has no
+/// order is sorted.
 nlohmann::json normalised(const nlohmann::json& answer);
 
 }  // namespace fanin::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "fanin/context.h"
+#include "fanin/reduction_plan.h"
+#include "fanin/tensor.h"
+
+namespace fanin {
+
+/// Whether all replicas get one buffer that nobody changes, or each its own.
+enum class ResultBuffers : std::uint8_t { kShared, kSeparate };
+
+/// A reduction of replicas whose memory this process sees, planned, proved and bound: run() only
+/// moves data.
+class Plan {
+ public:
+  /// Throws InvalidArgument as plan_reduction().
+  explicit Plan(ReductionPlan plan, ResultBuffers buffers = ResultBuffers::kShared,
+                Context& context = Context::process());
+  ~Plan();
+  Plan(Plan&&) noexcept;
+  Plan& operator=(Plan&&) noexcept;
+
+  /// Which tensor goes into which pack, by which algorithm, why, at what cost.
+  const ReductionPlan& explain() const;
+
+  int replica_count() const { return explain().request.topology.rank_count(); }
+  std::size_t tensor_count() const { return explain().request.tensors.size(); }
+  ResultBuffers buffers() const;
+
+  /// That of the tensor, except for means of integers.
+  DType result_dtype(std::size_t tensor) const;
+
+  /// Reduces inputs[replica * tensor_count() + tensor] into outputs[tensor], or with separate
+  /// buffers into outputs[replica * tensor_count() + tensor]. An output may be an input's memory if
+  /// it is the same replica's same tensor. One run at a time. Allocates nothing and plans nothing.
+  /// Throws InvalidArgument if something has another dtype or shape than was planned and has
+  /// written nothing then; DeadlineExceeded if it takes longer than `timeout`, with outputs that
+  /// are not whole.
+  void run(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+           std::optional<std::chrono::duration<double>> timeout = std::nullopt);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fanin

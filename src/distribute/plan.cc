@@ -1,0 +1,168 @@
+#include "fanin/plan.h"
+
+#include <fmt/format.h>
+
+#include <list>
+#include <map>
+#include <utility>
+
+#include "core/require.h"
+#include "executor/memory_plan.h"
+
+namespace fanin {
+namespace {
+
+/// Packs of one dtype, which run as one.
+struct DTypePlan {
+  std::vector<Pack::Piece> pieces;  // of all packs, one after the other
+  Arithmetic arithmetic;
+  MemoryPlan memory;
+  std::vector<const std::byte*> inputs = {};  // [rank * pieces + piece], filled by each run
+  std::vector<std::byte*> outputs = {};       // likewise
+};
+
+}  // namespace
+
+class Plan::State {
+ public:
+  State(ReductionPlan plan, ResultBuffers buffers, Context& context)
+      : plan_(std::move(plan)), buffers_(buffers) {
+    const ReductionRequest& request = plan_.request;
+    for (const TensorInfo& tensor : request.tensors)
+      result_dtypes_.push_back(make_arithmetic(request.op, tensor.dtype, Accumulation::kWide,
+                                               request.topology.rank_count())
+                                   .result);
+    bind(context);
+  }
+
+  const ReductionPlan& plan() const { return plan_; }
+  ResultBuffers buffers() const { return buffers_; }
+  DType result_dtype(std::size_t tensor) const { return result_dtypes_.at(tensor); }
+
+  void run(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+           const RunLimits& limits) {
+    check(inputs, outputs);
+    const auto replicas = static_cast<std::size_t>(plan_.request.topology.rank_count());
+    const auto results = static_cast<std::size_t>(output_replica_count());
+    for (DTypePlan& each : by_dtype_) {
+      const std::size_t piece_count = each.pieces.size();
+      for (std::size_t p = 0; p < piece_count; ++p) {
+        const Pack::Piece& piece = each.pieces[p];
+        for (std::size_t replica = 0; replica < replicas; ++replica)
+          each.inputs[replica * piece_count + p] =
+              inputs[replica * tensor_count() + piece.tensor].bytes().data() +
+              piece.begin * each.arithmetic.size_of(Cell::kInput);
+        for (std::size_t replica = 0; replica < results; ++replica)
+          each.outputs[replica * piece_count + p] =
+              outputs[replica * tensor_count() + piece.tensor].bytes.data() +
+              piece.begin * each.arithmetic.size_of(Cell::kResult);
+      }
+      each.memory.run(each.inputs, each.outputs, limits);
+    }
+  }
+
+ private:
+  std::size_t tensor_count() const { return plan_.request.tensors.size(); }
+
+  int output_replica_count() const {
+    return buffers_ == ResultBuffers::kShared ? 1 : plan_.request.topology.rank_count();
+  }
+
+  void bind(Context& context) {
+    std::map<std::pair<std::string, int>, Schedule> schedules;
+    std::map<DType, std::vector<const PlannedPack*>> by_dtype;
+    for (const PlannedPack& each : plan_.packs) by_dtype[each.pack.dtype].push_back(&each);
+    const ReductionRequest& request = plan_.request;
+    const int rank_count = request.topology.rank_count();
+    for (const auto& [dtype, packs] : by_dtype) {
+      std::vector<MemoryPart> parts;
+      std::vector<Pack::Piece> pieces;
+      for (const PlannedPack* each : packs) {
+        const AllReduceSpec::Element& choice = request.choices[each->choice];
+        const auto [found, is_new] =
+            schedules.try_emplace(std::pair(choice.algorithm, choice.shard_count));
+        if (is_new)
+          found->second = build_schedule(
+              choice.algorithm, {.topology = request.topology, .shard_count = choice.shard_count});
+        std::vector<std::size_t> counts;
+        for (const Pack::Piece& piece : each->pack.pieces) {
+          counts.push_back(piece.count);
+          pieces.push_back(piece);
+        }
+        parts.push_back(
+            {&found->second, Layout(std::move(counts), found->second.chunk_count, size_of(dtype))});
+      }
+      const Arithmetic arithmetic =
+          make_arithmetic(request.op, dtype, Accumulation::kWide, rank_count);
+      const Outputs outputs =
+          buffers_ == ResultBuffers::kShared ? Outputs::kShared : Outputs::kSeparate;
+      by_dtype_.push_back({.pieces = std::move(pieces),
+                           .arithmetic = arithmetic,
+                           .memory = MemoryPlan(parts, arithmetic, outputs, context)});
+      DTypePlan& bound = by_dtype_.back();
+      const std::size_t cells = bound.pieces.size() * static_cast<std::size_t>(rank_count);
+      bound.inputs.resize(cells);
+      bound.outputs.resize(cells);
+    }
+  }
+
+  void check(std::span<const Tensor> inputs, std::span<const TensorView> outputs) const {
+    const auto replicas = static_cast<std::size_t>(plan_.request.topology.rank_count());
+    const auto results = static_cast<std::size_t>(output_replica_count());
+    require(inputs.size() == replicas * tensor_count(), ErrorKind::kBadOption,
+            "{} inputs were given for {} replicas of {} tensors", inputs.size(), replicas,
+            tensor_count());
+    require(outputs.size() == results * tensor_count(), ErrorKind::kBadOption,
+            "{} outputs were given for {} tensors of {}", outputs.size(), tensor_count(),
+            buffers_ == ResultBuffers::kShared ? "one buffer each" : "a buffer for each replica");
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const TensorInfo& planned = plan_.request.tensors[i % tensor_count()];
+      require(inputs[i].dtype() == planned.dtype, ErrorKind::kDtypeMismatch,
+              "replica {} gives {} as {}, but {} was planned", i / tensor_count(), planned.name,
+              name(inputs[i].dtype()), name(planned.dtype));
+      if (inputs[i].shape() != planned.shape)
+        throw InvalidArgument(
+            ErrorKind::kShapeMismatch,
+            fmt::format("replica {} gives {} in shape {}, but {} was planned", i / tensor_count(),
+                        planned.name, to_string(inputs[i].shape()), to_string(planned.shape)));
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::size_t tensor = i % tensor_count();
+      const TensorInfo& planned = plan_.request.tensors[tensor];
+      require(outputs[i].dtype == result_dtypes_[tensor], ErrorKind::kDtypeMismatch,
+              "the output for {} is {}, but the result is {}", planned.name, name(outputs[i].dtype),
+              name(result_dtypes_[tensor]));
+      const std::size_t bytes = planned.shape.element_count() * size_of(result_dtypes_[tensor]);
+      require(outputs[i].bytes.size() == bytes, ErrorKind::kShapeMismatch,
+              "the output for {} has {} bytes, but the result has {}", planned.name,
+              outputs[i].bytes.size(), bytes);
+    }
+  }
+
+  ReductionPlan plan_;
+  ResultBuffers buffers_;
+  std::vector<DType> result_dtypes_;
+  std::list<DTypePlan> by_dtype_;
+};
+
+Plan::Plan(ReductionPlan plan, ResultBuffers buffers, Context& context)
+    : state_(std::make_unique<State>(std::move(plan), buffers, context)) {}
+
+Plan::~Plan() = default;
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+
+const ReductionPlan& Plan::explain() const { return state_->plan(); }
+
+ResultBuffers Plan::buffers() const { return state_->buffers(); }
+
+DType Plan::result_dtype(std::size_t tensor) const { return state_->result_dtype(tensor); }
+
+void Plan::run(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+               std::optional<std::chrono::duration<double>> timeout) {
+  RunLimits limits;
+  if (timeout) limits.deadline = deadline_after(*timeout);
+  state_->run(inputs, outputs, limits);
+}
+
+}  // namespace fanin
