@@ -9,11 +9,12 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from beside_peers import make_row  # noqa: E402
+from device_cases import list_cases as list_device_cases  # noqa: E402
 from picture import draw  # noqa: E402
 from report import print_report  # noqa: E402
 from rows import Peer, Row  # noqa: E402
 from sum_cases import list_cases  # noqa: E402
-from sums import make_row  # noqa: E402
 from turns import Effort, Turns  # noqa: E402
 from worker import Worker, WorkerFailed  # noqa: E402
 
@@ -69,6 +70,19 @@ class Reports(unittest.TestCase):
         self.assertEqual(titles, ["add_n 2 x 4 KiB float32, fanin: 2.00",
                                   "add_n 2 x 4 KiB float32, numpy: 1.00",
                                   "add_n 2 x 4 KiB float32, torch: 0.50"])
+
+
+    def test_labels_that_would_meet_are_slanted(self):
+        rows = [Row(f"a case with a long name {i}", "us", "none", 1, 1, 1, panel="p") for i in (1, 2)]
+        self.assertIn("rotate(-45", draw(rows, "title", []))
+        self.assertNotIn("rotate(-45", draw(rows[:1], "title", []))
+
+
+class Cases(unittest.TestCase):
+    def test_devices_are_measured_beside_peers_once_for_each_list(self):
+        cases = list_device_cases(quick=False)
+        self.assertEqual(len({str(case) for case in cases}), len(cases))
+        self.assertTrue(all(case.has_peers for case in list_device_cases(quick=True)))
 
 
 class Workers(unittest.TestCase):

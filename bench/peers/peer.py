@@ -1,7 +1,8 @@
 """What every peer's worker does: reads cases, times calls, answers.
 
-A case is a line "what terms bytes dtype seconds". The answer is a line of JSON: for each way that
-this peer has, the seconds of one call, or a sentence that says why there is no time.
+A case is a line: of the benchmark `sums` "what terms bytes dtype seconds", of `devices` "outputs
+spec replicas file seconds". The answer is a line of JSON: for each way that this peer has, the
+seconds of one call, or a sentence that says why there is no time.
 """
 import json
 import os
@@ -12,6 +13,17 @@ from collections import namedtuple
 import numpy as np
 
 Case = namedtuple("Case", "what terms size dtype")
+DeviceCase = namedtuple("DeviceCase", "outputs terms counts")
+
+
+def read_sum(what, terms, size, dtype):
+    return Case(what, int(terms), int(size), dtype)
+
+
+def read_devices(outputs, _, replicas, path):
+    """A replica has a tensor of each count; what is summed are ones."""
+    with open(path) as file:
+        return DeviceCase(outputs, int(replicas), tuple(map(int, file)))
 
 
 def staggered_ones(case, index):
@@ -44,15 +56,18 @@ def time_call(call, budget):
 
 
 class Way:
-    """One way of a peer to add the terms of a case: a call that gives the sum."""
+    """One way of a peer to add the terms of a case: a call that gives the sum, or sums."""
 
     def __init__(self, case, call):
         self.case, self.call, self.problem = case, call, None
 
     def check(self):
         result = self.call()
-        if not float(result[0]) == float(result[-1]) == self.case.terms:
-            raise ValueError(f"{self.case.terms} ones give {result[0]} and {result[-1]}")
+        first, last = result[0], result[-1]
+        while getattr(first, "ndim", 1) > 0:  # lists of tensors, and tensors
+            first, last = first[0], last[-1]
+        if not float(first) == float(last) == self.case.terms:
+            raise ValueError(f"{self.case.terms} ones give {first} and {last}")
 
     def answer(self, budget):
         """Seconds, or a sentence; a way that failed once is not tried again."""
@@ -66,15 +81,15 @@ class Way:
         return self.problem
 
 
-def serve(version, make_ways):
+def serve(version, make_ways, read_case=read_sum):
     """Answers cases until the input ends. `make_ways(case)` gives {name: call, or a sentence}."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints does not get between the answers
     print(json.dumps({"version": version}), file=answers, flush=True)
     held, ways = None, {}
     for line in sys.stdin:
-        what, terms, size, dtype, budget = line.split()
-        case = Case(what, int(terms), int(size), dtype)
+        *words, budget = line.split()
+        case = read_case(*words)
         if case != held:
             ways.clear()  # the old arrays go before the new ones come
             ways = {name: made if isinstance(made, str) else Way(case, made)

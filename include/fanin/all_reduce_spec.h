@@ -30,6 +30,7 @@ class AllReduceSpec {
   /// -1 and anything after that.
   AllReduceSpec(std::string_view text);
   AllReduceSpec(const char* text) : AllReduceSpec(std::string_view(text)) {}
+  AllReduceSpec(const std::string& text) : AllReduceSpec(std::string_view(text)) {}
   AllReduceSpec(Element element) : AllReduceSpec(std::vector<Element>{std::move(element)}) {}
   AllReduceSpec(std::initializer_list<Element> elements)
       : AllReduceSpec(std::vector<Element>(elements)) {}
