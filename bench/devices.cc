@@ -79,6 +79,7 @@ std::vector<fanin::Device> world_of(const fanin::Topology& topology) {
 Times time_batch_reduce(const Case& each, const TensorRow& row, const Ones& ones, double budget) {
   const fanin::Topology topology = each.topology();
   std::vector<std::string> workers;
+  workers.reserve(static_cast<std::size_t>(topology.worker_count));
   for (int worker = 0; worker < topology.worker_count; ++worker)
     workers.push_back(fmt::format("/job:worker/task:{}", worker));
   const fanin::MultiWorkerAllReduce ops(workers, topology.devices_per_worker,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Looks for mistakes that neither compiler nor tests see: public headers, shell scripts, files named
-# in documents, and clang-tidy over all sources (tools/tidy.py).
+# in documents, cases that these name, and clang-tidy over all sources (tools/tidy.py).
 set -euo pipefail
 cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 failed=0
@@ -39,9 +39,20 @@ check_documents() {
     grep -vE ':\]\(https?$' | sed -E 's/:\]\(/:/' | tr -d '\`')
 }
 
+# Cases that documents name, as `system/name`, are in the vectors.
+check_cases() {
+  local id systems
+  systems=$(cd tests/vectors && printf '%s|' ./*.jsonl | sed -E 's:\./::g; s:\.jsonl::g; s:\|$::')
+  while read -r id; do
+    grep -qF "\"id\":\"$id\"" tests/vectors/*.jsonl ||
+      { echo "docs/ name the case $id, which is not in tests/vectors/"; failed=1; }
+  done < <(grep -ohE "\`($systems)/[A-Za-z0-9_-]+\`" docs/*.md | tr -d '\`' | sort -u)
+}
+
 check_headers
 check_scripts
 check_documents
+check_cases
 tools/build.sh dev build.ninja
 python3 tools/tidy.py || failed=1
 exit $failed
