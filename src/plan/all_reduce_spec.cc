@@ -160,7 +160,8 @@ std::string to_string(const AllReduceSpec& spec) {
   std::string text;
   for (const AllReduceSpec::Element& element : spec.elements()) {
     text += name_text(element);
-    if (element.limit != AllReduceSpec::kNoLimit) text += fmt::format(":{}:", limit_text(element.limit));
+    if (element.limit != AllReduceSpec::kNoLimit)
+      text += fmt::format(":{}:", limit_text(element.limit));
   }
   return text;
 }
