@@ -39,7 +39,10 @@ class AllReduceSpec {
   const std::vector<Element>& elements() const { return elements_; }
 
   /// The number of the element that takes this many bytes.
-  std::size_t select(std::size_t bytes) const;
+  std::size_t select(std::size_t bytes) const { return select(elements_, bytes); }
+
+  /// The same for elements whose limits rise, the last of which takes every size.
+  static std::size_t select(const std::vector<Element>& elements, std::size_t bytes);
 
   friend bool operator==(const AllReduceSpec&, const AllReduceSpec&) = default;
 

@@ -150,5 +150,32 @@ TEST(MemoryPlan, RefusesAScheduleThatIsNotProved) {
   }
 }
 
+TEST(MemoryPlan, RunsSeveralSchedulesAsOne) {
+  const Schedule schedules[] = {ring_of_3(), servers_for_3()};
+  const std::vector<MemoryPart> parts = {
+      {&schedules[0], Layout({100, 7}, schedules[0].chunk_count, sizeof(int))},
+      {&schedules[1], Layout({50}, schedules[1].chunk_count, sizeof(int))},
+      {&schedules[0], Layout({0, 33}, schedules[0].chunk_count, sizeof(int))}};
+  const std::size_t counts[] = {100, 7, 50, 0, 33};
+  Context context({.thread_count = 2});
+  MemoryPlan plan(parts, make_arithmetic(ReduceOp::kSum, DType::kInt32, Accumulation::kWide, 3),
+                  Outputs::kSeparate, context);
+  std::vector<std::vector<int>> inputs, outputs;
+  std::vector<const std::byte*> from;
+  std::vector<std::byte*> to;
+  for (int rank = 0; rank < 3; ++rank)
+    for (int tensor = 0; tensor < 5; ++tensor) {
+      inputs.emplace_back(counts[tensor], 10 * tensor + rank);
+      outputs.emplace_back(counts[tensor], -1);
+    }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    from.push_back(reinterpret_cast<const std::byte*>(inputs[i].data()));
+    to.push_back(reinterpret_cast<std::byte*>(outputs[i].data()));
+  }
+  plan.run(from, to);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    EXPECT_EQ(outputs[i], std::vector<int>(counts[i % 5], 30 * static_cast<int>(i % 5) + 3)) << i;
+}
+
 }  // namespace
 }  // namespace fanin

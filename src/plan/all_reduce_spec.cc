@@ -148,10 +148,9 @@ AllReduceSpec::AllReduceSpec(std::vector<Element> elements) : elements_(std::mov
   check_elements(elements_);
 }
 
-std::size_t AllReduceSpec::select(std::size_t bytes) const {
+std::size_t AllReduceSpec::select(const std::vector<Element>& elements, std::size_t bytes) {
   std::size_t element = 0;
-  while (elements_[element].limit != kNoLimit &&
-         bytes > static_cast<std::size_t>(elements_[element].limit))
+  while (element + 1 < elements.size() && bytes > static_cast<std::size_t>(elements[element].limit))
     ++element;
   return element;
 }

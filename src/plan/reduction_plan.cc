@@ -22,13 +22,6 @@ void check(const ReductionRequest& request) {
     canonical_algorithm(choice.algorithm);
 }
 
-std::size_t select(const std::vector<AllReduceSpec::Element>& choices, std::size_t bytes) {
-  std::size_t choice = 0;
-  while (choice + 1 < choices.size() && bytes > static_cast<std::size_t>(choices[choice].limit))
-    ++choice;
-  return choice;
-}
-
 std::string why(const ReductionRequest& request, std::size_t choice) {
   const auto& choices = request.choices;
   if (choices.size() == 1) return "the only algorithm";
@@ -118,7 +111,7 @@ ReductionPlan plan_reduction(ReductionRequest request) {
     PlannedPack planned;
     planned.pack = std::move(pack);
     const std::size_t bytes = planned.pack.byte_count();
-    planned.choice = select(request.choices, bytes);
+    planned.choice = AllReduceSpec::select(request.choices, bytes);
     const AllReduceSpec::Element& choice = request.choices[planned.choice];
     const Costs::Known& known = costs.of(choice);
     planned.algorithm = known.name;
