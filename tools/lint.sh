@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Looks for mistakes that neither compiler nor tests see: public headers, shell scripts, files named
-# in documents, cases that these name, and clang-tidy over all sources (tools/tidy.py).
+# Looks for mistakes that neither compiler nor tests see: public headers, threads where none should
+# be, shell scripts, files named in documents, cases that these name, and clang-tidy over all sources
+# (tools/tidy.py).
 set -euo pipefail
 cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 failed=0
@@ -49,7 +50,20 @@ check_cases() {
   done < <(grep -ohE "\`($systems)/[A-Za-z0-9_-]+\`" docs/*.md | tr -d '\`' | sort -u)
 }
 
+# What CMake takes for ONE_THREAD knows of no thread.
+check_one_thread() {
+  local lists folder
+  for lists in $(grep -lE '^  ONE_THREAD' src/*/CMakeLists.txt); do
+    folder=$(dirname "$lists")
+    if grep -nE 'std::(jthread|thread|atomic|mutex|async)|ThreadPool|run_in_parts' "$folder"/*.{cc,h}; then
+      echo "$lists says ONE_THREAD, but the lines above know of threads"
+      failed=1
+    fi
+  done
+}
+
 check_headers
+check_one_thread
 check_scripts
 check_documents
 check_cases

@@ -12,15 +12,15 @@ namespace fanin {
 template <typename T>
 std::vector<T> slow_tree(const std::vector<std::vector<T>>& terms, bool rounds_each_step = false) {
   std::vector<T> sums;
+  std::vector<Wide<T>> level;
   for (std::size_t at = 0; at < terms.front().size(); ++at) {
-    std::vector<Wide<T>> level;
+    level.clear();
     for (const auto& term : terms) level.push_back(widen(term[at]));
     while (level.size() > 1) {
-      std::vector<Wide<T>> next;
       for (std::size_t i = 0; i < level.size(); i += 2)
-        next.push_back(i + 1 < level.size() ? add<T>(level[i], level[i + 1], rounds_each_step)
-                                            : level[i]);
-      level = next;
+        level[i / 2] =
+            i + 1 < level.size() ? add<T>(level[i], level[i + 1], rounds_each_step) : level[i];
+      level.resize((level.size() + 1) / 2);
     }
     sums.push_back(static_cast<T>(level.front()));
   }
