@@ -126,6 +126,9 @@ class Commands(unittest.TestCase):
 
     def test_wrong_ones_are_answered_with_a_sentence(self):
         self.expect_refused('there is no benchmark "sum"; use one of: sums', "sum")
+        self.expect_refused('--only: no case has "no such" in its name; one is "overhead direct',
+                            "schedules", "--only", "no such")
+        self.expect_refused("--only: missing )", "schedules", "--only", "(")
         self.expect_refused("its folder is not there", "sums", "--json", "no/such/folder/a.json")
 
 

@@ -21,9 +21,9 @@ def write_counts(model):
     return str(path)
 
 
-def run(quick):
+def run(choice):
     """Rows, the versions of who was measured, and sentences on what was not."""
-    cases = list_cases(quick)
+    cases = choice.of(list_cases(choice.quick))
     counts = {model: write_counts(model) for model in {case.model for case in cases}}
     cases = [dataclasses.replace(case, counts=counts[case.model]) for case in cases]
-    return measure("devices", PEERS, lambda _: cases, quick)
+    return measure("devices", PEERS, lambda _: cases, choice.quick)

@@ -20,14 +20,14 @@ def make_row(case, answers):
                panel=case.panel, label=case.label)
 
 
-def run(quick):
+def run(choice):
     """Rows, the versions of who was measured, and sentences on what was not."""
+    cases = choice.of(list_cases(choice.quick))
     program = build_program("bench_schedules")
     begin = time.monotonic()
     with contextlib.ExitStack() as stack:
         worker = Worker("fanin", [program])
         stack.callback(worker.close)
-        turns = Turns([worker], QUICK if quick else FULL)
-        rows = [make_row(case, answers)
-                for case, answers in turns.take(list_cases(quick), begin)]
+        turns = Turns([worker], QUICK if choice.quick else FULL)
+        rows = [make_row(case, answers) for case, answers in turns.take(cases, begin)]
     return rows, {"fanin": fanin_version()}, turns.notes

@@ -20,7 +20,7 @@ def leave_out_large(cases, worker_count):
                   "available: left out", file=sys.stderr)
 
 
-def run(quick):
+def run(choice):
     """Rows, the versions of who was measured, and sentences on what was not."""
-    return measure("sums", PEERS,
-                   lambda workers: list(leave_out_large(list_cases(quick), workers)), quick)
+    cases = choice.of(list_cases(choice.quick))
+    return measure("sums", PEERS, lambda workers: list(leave_out_large(cases, workers)), choice.quick)

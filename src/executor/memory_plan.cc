@@ -215,35 +215,39 @@ void MemoryPlan::run_operation(const BoundOperation& operation, const BoundSegme
                                std::size_t offset, std::size_t count, ThreadScratch& scratch,
                                std::span<const std::byte* const> inputs,
                                std::span<std::byte* const> outputs) const {
+  // Short operations spend much of their time here: nothing is computed or read for each reference
+  // that could be for all.
+  const std::size_t input_bytes = arithmetic_.size_of(Cell::kInput);
+  const std::size_t result_bytes = arithmetic_.size_of(Cell::kResult);
+  const std::byte* const* const tensor_inputs = inputs.data() + segment.tensor;
+  std::byte* const* const tensor_outputs = outputs.data() + segment.tensor;
+  const std::size_t tensor_count = tensor_count_;
+  const std::size_t input_offset = offset * input_bytes;
+  const std::size_t output_offset = offset * result_bytes;
+  const Shift* const shifts = shifts_.empty() ? nullptr : &shifts_[segment.first_shift];
+  const auto output_at = [&](const Ref& ref) {
+    const auto rank = static_cast<std::size_t>(ref.rank);
+    std::byte* const at = tensor_outputs[rank * tensor_count] + output_offset;
+    return shifts == nullptr ? at : at - shifts[rank].output * result_bytes;
+  };
   const auto scratch_at = [&](const Ref& ref) {
     return scratch.partials.bytes().data() +
            static_cast<std::size_t>(ref.index) * kBlock * scratch_cell_bytes_;
   };
-  const auto tensor_of = [&](const Ref& ref) {
-    return static_cast<std::size_t>(ref.rank) * tensor_count_ + segment.tensor;
-  };
-  const auto shift_of = [&](const Ref& ref) {
-    return shifts_.empty() ? Shift{0, 0}
-                           : shifts_[segment.first_shift + static_cast<std::size_t>(ref.rank)];
-  };
-  const auto output_at = [&](const Ref& ref) {
-    return outputs[tensor_of(ref)] +
-           (offset - shift_of(ref).output) * arithmetic_.size_of(Cell::kResult);
-  };
-  for (std::uint32_t i = 0; i < operation.source_count; ++i) {
-    const Ref& ref = refs_[operation.first_source + i];
-    Operand& operand = scratch.operands[i];
-    if (ref.kind == Ref::Kind::kInput)
-      operand = {inputs[tensor_of(ref)] +
-                     (offset - shift_of(ref).input) * arithmetic_.size_of(Cell::kInput),
-                 Cell::kInput};
-    else
-      operand = {ref.kind == Ref::Kind::kOutput ? output_at(ref) : scratch_at(ref), Cell::kPartial};
+  Operand* operand = scratch.operands.data();
+  for (const Ref& ref : std::span(refs_).subspan(operation.first_source, operation.source_count)) {
+    if (ref.kind == Ref::Kind::kInput) {
+      const auto rank = static_cast<std::size_t>(ref.rank);
+      const std::byte* const at = tensor_inputs[rank * tensor_count] + input_offset;
+      *operand++ = {shifts == nullptr ? at : at - shifts[rank].input * input_bytes, Cell::kInput};
+    } else {
+      *operand++ = {ref.kind == Ref::Kind::kOutput ? output_at(ref) : scratch_at(ref),
+                    Cell::kPartial};
+    }
   }
-  for (std::uint32_t i = 0; i < operation.target_count; ++i) {
-    const Ref& ref = refs_[operation.first_target + i];
-    scratch.targets[i] = ref.kind == Ref::Kind::kOutput ? output_at(ref) : scratch_at(ref);
-  }
+  std::byte** target = scratch.targets.data();
+  for (const Ref& ref : std::span(refs_).subspan(operation.first_target, operation.target_count))
+    *target++ = ref.kind == Ref::Kind::kOutput ? output_at(ref) : scratch_at(ref);
   if (operation.copies_result) {
     const std::size_t bytes = count * arithmetic_.size_of(Cell::kResult);
     for (std::uint32_t i = 0; i < operation.target_count; ++i)

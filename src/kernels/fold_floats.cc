@@ -116,12 +116,12 @@ class FloatFold {
  private:
   void run_range(std::size_t begin, std::size_t end) {
     if (!fold_.joins.empty()) return run_nested(begin, end, fold_.joins.data());
+    if (runs_at_once(begin, end)) return;
     GroupWalk groups(fold_);
     const SourceRun first = groups.next();
     const bool is_one_pass = stores_directly_ &&
                              first.count == same_cells(first, kMostChainedSources) &&
-                             (first.count + joined_count(first, groups) == fold_.sources.size() ||
-                              count_paired() == fold_.sources.size());
+                             first.count + joined_count(first, groups) == fold_.sources.size();
     if (!is_one_pass && stores_directly_ && !fold_.group_sizes.empty() &&
         fold_.sources.size() <= kMostNestedSources &&
         same_cells({.begin = 0, .count = fold_.sources.size(), .is_chained = false},
@@ -132,6 +132,21 @@ class FloatFold {
     }
     const std::size_t block = is_one_pass ? end - begin : kBlock;
     for (; begin < end; begin += block) run_block(begin, std::min(block, end - begin));
+  }
+
+  /// Short folds spend more time on finding their passes than in them: those that most are.
+  bool runs_at_once(std::size_t begin, std::size_t end) {
+    const std::size_t count = fold_.sources.size();
+    if (!stores_directly_) return false;
+    const bool is_chain =
+        fold_.group_sizes.empty() &&
+        count == same_cells({.begin = 0, .count = count, .is_chained = true}, kMostChainedSources);
+    if (!is_chain && count_paired() != count) return false;
+    begin_ = begin;
+    count_ = end - begin;
+    Pass pass = pass_over(0, count, is_chain ? Start::kFirstSource : Start::kPairs);
+    store(pass, 0, fold_.targets.size());
+    return true;
   }
 
   /// The groups as an expression in postfix.

@@ -118,9 +118,9 @@ HWY_NOINLINE void walk(const Pass& pass, std::size_t line_count) {
   }
 }
 
-/// The same for pairs, which trees and pairs of devices are made of. A count of 0 sources means:
-/// read it from the pass.
-template <class Source, class Target, std::size_t kSources, bool kStream>
+/// The same for pairs, which trees and pairs of devices are made of. A count of 0 sources or
+/// targets means: read it from the pass.
+template <class Source, class Target, std::size_t kSources, std::size_t kTargets, bool kStream>
 HWY_NOINLINE void walk_pairs(const Pass& pass, std::size_t line_count) {
   using D = typename Source::D;
   using V = typename Source::V;
@@ -128,7 +128,7 @@ HWY_NOINLINE void walk_pairs(const Pass& pass, std::size_t line_count) {
   constexpr std::size_t kVectors = kElements / kLanes<Source>;
   constexpr bool kSplit = kSplits<Source, Target, kStream>;
   const std::size_t source_count = kSources == 0 ? pass.source_count : kSources;
-  const std::size_t target_count = pass.target_count;
+  const std::size_t target_count = kTargets == 0 ? pass.target_count : kTargets;
   const std::array<const std::byte*, kMostPassSources> sources = pass.sources;
   const std::array<std::byte*, kMostPassTargets> targets = pass.targets;
   const bool divides = pass.divisor != 1;
@@ -218,10 +218,11 @@ template <class Source, class Target, std::size_t kSources>
 Walk sum_pairs(const Pass& pass) {
 #if HWY_TARGET == HWY_SCALAR
   (void)pass;
-  return walk_pairs<Source, Target, 0, false>;
+  return walk_pairs<Source, Target, 0, 0, false>;
 #else
-  return pass.streams ? walk_pairs<Source, Target, kSources, true>
-                      : walk_pairs<Source, Target, kSources, false>;
+  if (pass.streams) return walk_pairs<Source, Target, kSources, 0, true>;
+  return pass.target_count == kSources ? walk_pairs<Source, Target, kSources, kSources, false>
+                                       : walk_pairs<Source, Target, kSources, 0, false>;
 #endif
 }
 
@@ -241,6 +242,8 @@ template <class Source, class Target, std::size_t kSources>
 Walk sum_from_first(const Pass& pass) {
   if (pass.target_count == 1)
     return sum_walk<Source, Target, Start::kFirstSource, kSources, 1>(pass);
+  if (pass.target_count == kSources)  // a result for each
+    return sum_walk<Source, Target, Start::kFirstSource, kSources, kSources>(pass);
   return sum_walk<Source, Target, Start::kFirstSource, kSources, 0>(pass);
 }
 
@@ -262,8 +265,9 @@ Walk frequent_sum(const Pass& pass) {
                  ? sum_walk<Source, Target, Start::kFirstSourceAndGroup, 16, 1>(pass)
                  : sum_walk<Source, Target, Start::kFirstSourceAndGroup, 0, 0>(pass);
     case Start::kPairs:
-      return pass.source_count == 4 ? sum_pairs<Source, Target, 4>(pass)
-                                    : sum_pairs<Source, Target, 0>(pass);
+      return pass.source_count == 4   ? sum_pairs<Source, Target, 4>(pass)
+             : pass.source_count == 8 ? sum_pairs<Source, Target, 8>(pass)
+                                      : sum_pairs<Source, Target, 0>(pass);
     case Start::kNested:
       return sum_nested<Source, Target>(pass);
     case Start::kPartial:
