@@ -5,7 +5,7 @@ import sys
 import time
 
 from environments import ROOT, build_program, fanin_version, find_python
-from rows import Peer, Row
+from rows import Peer, Row, own_times
 from turns import FULL, QUICK, Turns
 from worker import Worker, WorkerFailed
 
@@ -35,8 +35,7 @@ def start_peer(name, benchmark, python, stack):
 
 def make_row(case, answers, problems):
     """A row of the medians. A peer's sentences instead of times go to `problems`, with the case."""
-    fanin = [answer["fanin"] * 1e6 for answer in answers]
-    limit = [case.limit_us or answer["limit"] * 1e6 for answer in answers]
+    fanin, limit = own_times(case, answers)
     row = Row(str(case), "us", "none", statistics.median(fanin), statistics.median(limit),
               case.target_limit, [each / own for each, own in zip(limit, fanin)],
               panel=case.panel, label=case.label)

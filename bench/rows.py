@@ -44,6 +44,16 @@ class Row:
                           for name, peer in self.peers.items()}}
 
 
+def own_times(case, answers):
+    """Fanin's microseconds and the limit's, round by round. Where the case is about overhead: what
+    Fanin takes longer than the limit, and what is allowed."""
+    fanin = [answer["fanin"] * 1e6 for answer in answers]
+    limit = [answer["limit"] * 1e6 for answer in answers]
+    if case.is_overhead:
+        fanin = [max(own - least, 1e-3) for own, least in zip(fanin, limit)]
+    return fanin, [case.limit_us or each for each in limit]
+
+
 def peer_names(rows):
     """The peers of all rows, in the order in which they first come."""
     return list(dict.fromkeys(name for row in rows for name in row.peers))

@@ -21,6 +21,10 @@ class Case:
     targets = {}
 
     @property
+    def is_overhead(self):
+        return self.what == "overhead"
+
+    @property
     def amount(self):
         return f"{self.size // MIB} MiB" if self.size >= MIB else f"{self.size // KIB} KiB"
 
@@ -28,7 +32,7 @@ class Case:
     def panel(self):
         if self.what == "plan":
             return "plan and prove, 1 = 1 s"
-        if self.what == "overhead":
+        if self.is_overhead:
             return f"overhead at {self.amount}, 1 = allowed"
         shared = ", one output" if self.outputs == "shared" else ""
         literal = ", steps as written" if self.what == "literal" else ""
@@ -40,7 +44,7 @@ class Case:
         return f"{self.algorithm}, {self.ranks}" if has_ranks else self.algorithm
 
     def words(self):
-        what = "all_reduce" if self.what == "overhead" else self.what
+        what = "all_reduce" if self.is_overhead else self.what
         return f"{what} {self.algorithm} {self.ranks} {self.size} {self.outputs}"
 
     def __str__(self):

@@ -4,17 +4,14 @@ import statistics
 import time
 
 from environments import build_program, fanin_version
-from rows import Row
+from rows import Row, own_times
 from schedule_cases import list_cases
 from turns import FULL, QUICK, Turns
 from worker import Worker
 
 
 def make_row(case, answers):
-    fanin = [answer["fanin"] * 1e6 for answer in answers]
-    limit = [case.limit_us or answer["limit"] * 1e6 for answer in answers]
-    if case.what == "overhead":  # what the single pass would not have taken
-        fanin = [max(answer["fanin"] - answer["limit"], 1e-9) * 1e6 for answer in answers]
+    fanin, limit = own_times(case, answers)
     return Row(str(case), "us", "none", statistics.median(fanin), statistics.median(limit),
                case.target_limit, [each / own for each, own in zip(limit, fanin)],
                panel=case.panel, label=case.label)

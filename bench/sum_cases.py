@@ -15,6 +15,8 @@ class Case:
     target_limit: float | None = None
     targets: dict = field(default_factory=dict)
 
+    is_overhead = False
+
     @property
     def amount(self):
         return f"{self.size // MIB} MiB" if self.size >= MIB else f"{self.size // KIB} KiB"

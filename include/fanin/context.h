@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <string_view>
 
 #include "fanin/buffer.h"
 
@@ -17,8 +20,8 @@ struct ContextOptions {
   std::size_t cache_limit_bytes = std::size_t{1} << 30;
 };
 
-/// Threads and memory. Everything uses Context::process() unless it is given another; tests and
-/// embedders pass their own.
+/// Threads, memory, and who is told of warnings. Everything uses Context::process() unless it is
+/// given another; tests and embedders pass their own.
 class Context {
  public:
   /// Throws InvalidArgument (kBadOption) if thread_count is negative or above 1024.
@@ -34,10 +37,18 @@ class Context {
   BufferPool& buffers() { return buffers_; }
   MemoryStats memory() const { return buffers_.stats(); }
 
+  /// Who is told, in a sentence, of what is odd but no error. It is called from any thread, one
+  /// call at a time. None: a line on the standard error output, "fanin: warning: ...".
+  using WarningHandler = std::function<void(std::string_view sentence)>;
+  void on_warning(WarningHandler handler);
+
   /// For the library's own layers.
   ThreadPool& threads() { return *threads_; }
+  void warn(std::string_view sentence);
 
  private:
+  std::mutex warning_mutex_;
+  WarningHandler on_warning_;
   BufferPool buffers_;
   std::unique_ptr<ThreadPool> threads_;
 };

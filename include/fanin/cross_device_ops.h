@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -99,6 +100,7 @@ class CrossDeviceOps {
                  std::vector<std::optional<Value>>& sums) const;
 
   std::unique_ptr<PlanCache> plans_;
+  mutable std::once_flag told_of_sparse_;
 };
 
 }  // namespace fanin

@@ -1,5 +1,10 @@
 #include "fanin/context.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
 #include "core/require.h"
 #include "core/thread_pool.h"
 
@@ -24,6 +29,19 @@ Context& Context::process() {
   // Never destroyed: tensors in static objects may outlive every destructor of ours.
   static Context& context = *new Context();
   return context;
+}
+
+void Context::on_warning(WarningHandler handler) {
+  const std::lock_guard lock(warning_mutex_);
+  on_warning_ = std::move(handler);
+}
+
+void Context::warn(std::string_view sentence) {
+  const std::lock_guard lock(warning_mutex_);
+  if (on_warning_)
+    on_warning_(sentence);
+  else
+    fmt::print(stderr, "fanin: warning: {}\n", sentence);
 }
 
 int Context::thread_count() const { return threads_->thread_count(); }

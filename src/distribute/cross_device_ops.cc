@@ -134,6 +134,11 @@ Result CrossDeviceOps::reduce(ReduceOp op, const PerReplica& value,
 Value CrossDeviceOps::reduce_one(ReduceOp op, const PerReplica& value) const {
   const SumOptions options{.mean = op == ReduceOp::kMean};
   if (!is_dense(value)) {
+    if (accumulation_fn() != nullptr)
+      std::call_once(told_of_sparse_, [] {
+        Context::process().warn(
+            "accumulation_fn is not called for sparse values: their slices are joined");
+      });
     const std::vector<std::optional<Value>> terms(value.values().begin(), value.values().end());
     return *add_n(terms, options);
   }

@@ -154,6 +154,26 @@ TEST(CrossDeviceOps, ExplainsWhatItWouldDo) {
   EXPECT_THAT(notes, Contains(HasSubstr("accumulation_fn sums dense values")));
 }
 
+TEST(ReductionToOneDevice, TellsOnceThatItDoesNotCallTheFunctionForSparseValues) {
+  const std::vector<Device> two = gpus(2);
+  const PerReplica sparse({slices({1}, {4}, two[0]), slices({2}, {0}, two[1])});
+  int calls = 0;
+  std::vector<std::string> warnings;
+  Context::process().on_warning([&](std::string_view text) { warnings.emplace_back(text); });
+  const ReductionToOneDevice ops({}, [&](std::span<const Tensor> terms) {
+    ++calls;
+    return terms[0];
+  });
+  ops.reduce(ReduceOp::kSum, sparse, two[0]);
+  ops.reduce(ReduceOp::kMean, sparse, two[0]);
+  ReductionToOneDevice().reduce(ReduceOp::kSum, sparse, two[0]);
+  Context::process().on_warning({});
+  EXPECT_EQ(calls, 0);
+  EXPECT_THAT(warnings,
+              ElementsAre("accumulation_fn is not called for sparse values: their slices are "
+                          "joined"));
+}
+
 TEST(ReductionToOneDevice, SumsByTheCallersFunction) {
   const ReductionToOneDevice last({}, [](std::span<const Tensor> terms) { return terms.back(); });
   const PerReplica value = counted_on(gpus(4), 2);
