@@ -143,8 +143,8 @@ Schedule all_reduce(std::string_view name, const Topology& topology) {
   const Schedule devices = within.all_reduce({.devices_per_worker = topology.devices_per_worker});
   const Schedule workers =
       find_algorithm(across_name).all_reduce({.worker_count = topology.worker_count});
-  return separator == "/" ? hierarchical_by_leader(topology, devices, workers)
-                          : hierarchical_by_slices(topology, devices, workers);
+  return prune(separator == "/" ? hierarchical_by_leader(topology, devices, workers)
+                                : hierarchical_by_slices(topology, devices, workers));
 }
 
 }  // namespace

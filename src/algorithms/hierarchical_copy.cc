@@ -5,6 +5,7 @@
 
 #include "algorithms/all.h"
 #include "algorithms/rank_list.h"
+#include "schedule/reshape.h"
 
 namespace fanin {
 
@@ -31,7 +32,7 @@ Schedule hierarchical_copy(const Topology& topology) {
   }
   schedule.rounds = {std::move(sum), std::move(cross)};
   if (!copy.empty()) schedule.rounds.push_back(std::move(copy));
-  return schedule;
+  return prune(schedule);  // a half of one rank has nothing to sum
 }
 
 }  // namespace fanin

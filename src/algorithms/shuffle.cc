@@ -4,6 +4,7 @@
 
 #include "algorithms/all.h"
 #include "algorithms/rank_list.h"
+#include "schedule/reshape.h"
 
 namespace fanin {
 
@@ -23,7 +24,7 @@ Schedule shuffle(const Topology& topology) {
       copy.push_back({rank, {chunk, chunk + 1}, {helper}});
   }
   schedule.rounds = {std::move(sum), std::move(copy)};
-  return schedule;
+  return prune(schedule);  // one rank needs no helper
 }
 
 }  // namespace fanin

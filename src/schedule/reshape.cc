@@ -135,7 +135,7 @@ Schedule for_goal(const Schedule& all_reduce, Goal goal, int root) {
   };
   switch (goal) {
     case Goal::kAllReduce:
-      return prune(all_reduce);
+      return all_reduce;
     case Goal::kReduce:
       return prune(with_goal(all_reduce, goal, root));
     case Goal::kBroadcast:

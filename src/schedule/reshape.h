@@ -24,10 +24,10 @@ Schedule reverse(const Schedule& schedule);
 void merge(Schedule& into, std::size_t first_round, const Schedule& schedule, int first_chunk,
            const std::function<int(int)>& rename);
 
-/// From an all-reduce to any goal, without a step that is not needed: to reduce and reduce-scatter
-/// by leaving out what nobody wants, to broadcast and all-gather by going back the same way, and so
-/// on. Chunks are cut smaller where the goal's parts need it. The root is that of goals which have
-/// one.
+/// From an all-reduce, which stays as it is, to any goal, without a step that is not needed: to
+/// reduce and reduce-scatter by leaving out what nobody wants, to broadcast and all-gather by going
+/// back the same way, and so on. Chunks are cut smaller where the goal's parts need it. The root is
+/// that of goals which have one.
 Schedule for_goal(const Schedule& all_reduce, Goal goal, int root);
 
 }  // namespace fanin
