@@ -52,14 +52,13 @@ check_cases() {
 
 # What CMake takes for ONE_THREAD knows of no thread.
 check_one_thread() {
-  local lists folder
-  for lists in $(grep -lE '^  ONE_THREAD' src/*/CMakeLists.txt); do
-    folder=$(dirname "$lists")
-    if grep -nE 'std::(jthread|thread|atomic|mutex|async)|ThreadPool|run_in_parts' "$folder"/*.{cc,h}; then
+  local lists threads='std::(jthread|thread|atomic|mutex|async)|ThreadPool|run_in_parts'
+  while read -r lists; do
+    if grep -rnE --include='*.cc' --include='*.h' "$threads" "$(dirname "$lists")"; then
       echo "$lists says ONE_THREAD, but the lines above know of threads"
       failed=1
     fi
-  done
+  done < <(grep -lE '^  ONE_THREAD' src/*/CMakeLists.txt)
 }
 
 check_headers
