@@ -93,6 +93,20 @@ TEST(ReplicaContext, DoesNotWaitForAReplicaThatHasEnded) {
   EXPECT_EQ(told, 2);
 }
 
+TEST(ReplicaContext, DoesNotWaitForAReplicaThatReturns) {
+  std::atomic<int> told = 0;
+  run_replicas(NcclAllReduce(), gpus(3), [&](ReplicaContext& context) {
+    if (context.replica_id() == 1) {  // most often the others wait by then
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return;
+    }
+    expect_error(ErrorKind::kPeerDied, "replica 1 has ended and does not take part any more",
+                 [&] { context.barrier(); });
+    ++told;
+  });
+  EXPECT_EQ(told, 2);
+}
+
 TEST(ReplicaContext, NamesWhoDidNotComeInTime) {
   const auto step = [](ReplicaContext& context) {
     if (context.replica_id() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -57,8 +57,9 @@ TEST(AllReduceSpec, RefusesTextThatIsNoSpec) {
   expect_refused("pscpu:lots:xring",
                  "\"lots\" in the spec \"pscpu:lots:xring\" is not a limit; use bytes from 0 up, "
                  "with K, M or G if you like, such as 32K");
-  for (const char* text : {"pscpu::xring", "pscpu:-1:xring", "pscpu:K:xring", "pscpu:1KK:xring",
-                           "pscpu:9223372036854775807K:xring", ":xring", "pscpu:1.5K:xring"})
+  for (const char* text :
+       {"pscpu::xring", "pscpu:-1:xring", "pscpu:-3:xring", "pscpu:K:xring", "pscpu:1KK:xring",
+        "pscpu:9223372036854775807K:xring", ":xring", "pscpu:1.5K:xring"})
     EXPECT_THROW(AllReduceSpec{text}, InvalidArgument) << text;
   expect_refused("pscpu:32K",
                  "nothing follows the limit \"32K\" in the spec \"pscpu:32K\"; name the algorithm "
