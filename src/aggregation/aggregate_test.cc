@@ -7,6 +7,7 @@
 #include "aggregation/test_terms.h"
 #include "aggregation/tree_reference.h"
 #include "core/expect_error.h"
+#include "core/sanitized.h"
 
 namespace fanin {
 namespace {
@@ -27,7 +28,7 @@ TYPED_TEST(Aggregate, AddsInTheOrderOfItsMethod) {
   Context two({.thread_count = 2});
   for (const std::size_t term_count : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100})
     for (const std::size_t element_count : {0, 1, 63, 1024, 1025, 30'001}) {
-      if (term_count * element_count > 150'000) continue;  // slow under sanitizers, and no new path
+      if (term_count * element_count > (kIsSanitized ? 150'000 : 300'000)) continue;
       const auto terms = random_terms<T>(term_count, element_count, 1);
       const auto values = to_values(terms);
       for (const auto accumulation : {Accumulation::kWide, Accumulation::kNative}) {

@@ -10,6 +10,7 @@
 #include "aggregation/test_terms.h"
 #include "aggregation/tree_reference.h"
 #include "core/expect_error.h"
+#include "core/sanitized.h"
 #include "fanin/aggregate.h"
 
 namespace fanin {
@@ -38,7 +39,7 @@ TYPED_TEST(AggregatorOf, GivesTheBitsOfItsMethodInTheOrderOfArrival) {
   using T = TypeParam;
   for (const std::size_t term_count : {1, 2, 3, 5, 8, 9, 13, 33})
     for (const std::size_t element_count : {0, 1, 777, 40'000}) {
-      if (term_count * element_count > 200'000) continue;  // slow under sanitizers, and no new path
+      if (term_count * element_count > (kIsSanitized ? 200'000 : 400'000)) continue;
       const auto terms = random_terms<T>(term_count, element_count, 2);
       for (const auto accumulation : {Accumulation::kWide, Accumulation::kNative}) {
         const bool rounds = accumulation == Accumulation::kNative;
