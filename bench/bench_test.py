@@ -82,7 +82,7 @@ class Cases(unittest.TestCase):
     def test_devices_are_measured_beside_peers_once_for_each_list(self):
         cases = list_device_cases(quick=False)
         self.assertEqual(len({str(case) for case in cases}), len(cases))
-        self.assertTrue(all(case.has_peers or case.is_overhead
+        self.assertTrue(all(case.has_peers or case.limit_us
                             for case in list_device_cases(quick=True)))
 
 

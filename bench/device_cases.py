@@ -11,7 +11,7 @@ class Case:
     """All gradients of a model, reduced across some replicas: one result, or one for each."""
     model: str
     replicas: int
-    outputs: str  # one, or all
+    outputs: str  # one, all, or plan: no run
     spec: str = "nccl"
     target_limit: float | None = None
     targets: dict = field(default_factory=dict)
@@ -20,21 +20,25 @@ class Case:
 
     @property
     def is_overhead(self):
-        return self.limit_us is not None
+        return self.limit_us is not None and self.outputs != "plan"
 
     @property
     def has_peers(self):
         """Others do it in one way; the specs are compared with each other."""
-        return self.spec == "nccl" and not self.is_overhead
+        return self.spec == "nccl" and self.limit_us is None
 
     @property
     def panel(self):
+        if self.outputs == "plan":
+            return f"planning {self.model} for {self.replicas} replicas, 1 = 50 ms"
         if self.is_overhead:
             return f"overhead of one call, {self.model}, 1 = {self.limit_us:g} µs"
         return f"{self.model}, {self.replicas} replicas"
 
     @property
     def label(self):
+        if self.outputs == "plan":
+            return self.spec
         ranks = f"{self.replicas}, " if self.is_overhead else ""
         return f"{ranks}{self.spec} to {self.outputs}"
 
@@ -42,6 +46,8 @@ class Case:
         return f"{self.outputs} {self.spec} {self.replicas} {self.counts}"
 
     def __str__(self):
+        if self.outputs == "plan":
+            return f"plan {self.model}, {self.replicas} replicas by {self.spec}"
         overhead = "overhead " if self.is_overhead else ""
         return f"{overhead}{self.model}, {self.replicas} replicas to {self.outputs} by {self.spec}"
 
@@ -53,6 +59,8 @@ def list_cases(quick):
                   targets={"torch": 1.5, "tensorflow": 3.5, "tensorflow_hierarchical": 3.5})]
     cases += [Case(ONE_SMALL, replicas, outputs, target_limit=1.0, limit_us=2.0)
               for replicas in (2, 8) for outputs in ("one", "all")]
+    cases += [Case("bert-base", 64 * 8, "plan", spec, target_limit=1.0, limit_us=50_000)
+              for spec in SPECS + ("pscpu#2:32K:nccl/xring",)]
     if quick:
         return cases
     cases += [Case("resnet50", 8, "all", target_limit=0.90),

@@ -2,13 +2,15 @@
 // replicas file seconds", where the file has the number of elements of each tensor, and answers
 // each with a line of JSON: seconds of one call by Fanin, and by hand-written loops over the same
 // memory as one array, in turns. Outputs are "one" (MultiWorkerAllReduce::batch_reduce, whose
-// results share a buffer) or "all" (a buffer for each replica, by a Plan).
+// results share a buffer), "all" (a buffer for each replica, by a Plan) or "plan" (only planning,
+// for workers with 8 replicas each; there is nothing beside it).
 
 #include <fmt/format.h>
 
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct Case {
 
   /// Two levels have pairs of devices.
   fanin::Topology topology() const {
+    if (outputs == "plan") return {.worker_count = replicas / 8, .devices_per_worker = 8};
     if (spec.find('/') == std::string::npos) return {.worker_count = replicas};
     return {.worker_count = replicas / 2, .devices_per_worker = 2};
   }
@@ -94,20 +97,29 @@ Times time_batch_reduce(const Case& each, const TensorRow& row, const Ones& ones
   return time_in_turns(ones.sum(), budget, [&] { ops.batch_reduce(fanin::ReduceOp::kSum, pairs); });
 }
 
-Times time_plan(const Case& each, const TensorRow& row, const Ones& ones, double budget) {
+fanin::ReductionRequest make_request(const Case& each, const TensorRow& row) {
   fanin::ReductionRequest request{.topology = each.topology(),
                                   .choices = fanin::AllReduceSpec(each.spec).elements()};
-  std::vector<fanin::Tensor> inputs;
-  std::vector<fanin::TensorView> outputs;
   for (std::size_t tensor = 0; tensor < row.size(); ++tensor)
     request.tensors.push_back(
         {fmt::format("tensor {}", tensor), fanin::DType::kFloat32, row.shape(tensor)});
+  return request;
+}
+
+nlohmann::json time_planning(const Case& each, const TensorRow& row, double budget) {
+  const fanin::ReductionRequest request = make_request(each, row);
+  return {{"fanin", time_call(budget, [&] { plan_reduction(request); })}};
+}
+
+Times time_plan(const Case& each, const TensorRow& row, const Ones& ones, double budget) {
+  std::vector<fanin::Tensor> inputs;
+  std::vector<fanin::TensorView> outputs;
   for (std::size_t replica = 0; replica < ones.sum().sources.size(); ++replica)
     for (std::size_t tensor = 0; tensor < row.size(); ++tensor) {
       inputs.push_back(row.tensor(ones.sum().sources[replica], tensor));
       outputs.push_back(row.view(ones.sum().targets[replica], tensor));
     }
-  fanin::Plan plan(plan_reduction(std::move(request)), fanin::ResultBuffers::kSeparate);
+  fanin::Plan plan(plan_reduction(make_request(each, row)), fanin::ResultBuffers::kSeparate);
   return time_in_turns(ones.sum(), budget, [&] { plan.run(inputs, outputs); });
 }
 
@@ -116,6 +128,10 @@ void serve() {
   double budget_seconds = 0;
   while (std::cin >> each.outputs >> each.spec >> each.replicas >> each.path >> budget_seconds) {
     const TensorRow row(each.path);
+    if (each.outputs == "plan") {
+      std::cout << time_planning(each, row, budget_seconds) << std::endl;
+      continue;
+    }
     const auto replicas = static_cast<std::size_t>(each.replicas);
     const bool is_one = each.outputs == "one";
     const Ones ones(Type::kFloat32, row.bytes(), replicas, is_one ? 1 : replicas);

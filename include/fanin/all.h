@@ -24,6 +24,7 @@
 #include "fanin/multi_worker_all_reduce.h"
 #include "fanin/numerical_error.h"
 #include "fanin/packing.h"
+#include "fanin/place_list.h"
 #include "fanin/plan.h"
 #include "fanin/price.h"
 #include "fanin/reduce_op.h"

@@ -77,7 +77,8 @@ class CrossDeviceOps {
 
   /// Who is which rank. All in one worker unless told otherwise.
   virtual Placement place(std::span<const Device> devices) const;
-  /// Packs and algorithms, for options that have been checked.
+  /// Packs and algorithms, for options that have been checked. An object always gives the same:
+  /// plans are kept.
   virtual Packing packing(const CommunicationOptions& options) const = 0;
   virtual std::vector<AllReduceSpec::Element> choices() const = 0;
   /// What else explain() should say.
@@ -90,14 +91,26 @@ class CrossDeviceOps {
 
  private:
   class PlanCache;
-  Result deliver(const Value& value, const Destinations& destinations) const;
+  /// A ReducePair that somebody else holds.
+  struct Item {
+    const PerReplica* value;
+    const Destinations* destinations;
+  };
+  /// Values of one call that live on the same devices.
+  struct Together {
+    std::vector<std::size_t> positions;  // in the call's list
+    std::vector<const PerReplica*> values;
+  };
+
+  std::vector<Result> reduce_items(ReduceOp op, std::span<const Item> items,
+                                   const CommunicationOptions& options) const;
   Value reduce_one(ReduceOp op, const PerReplica& value) const;
+  void run_dense(ReduceOp op, const Together& together, const CommunicationOptions& options,
+                 std::vector<std::optional<Value>>& sums) const;
+  Result deliver(Value value, const Destinations& destinations) const;
   ReductionRequest make_request(ReduceOp op, const Topology& topology,
                                 std::vector<TensorInfo> tensors,
                                 const CommunicationOptions& options) const;
-  void run_dense(ReduceOp op, std::span<const ReducePair> pairs,
-                 std::span<const std::size_t> members, const CommunicationOptions& options,
-                 std::vector<std::optional<Value>>& sums) const;
 
   std::unique_ptr<PlanCache> plans_;
   mutable std::once_flag told_of_sparse_;

@@ -44,6 +44,10 @@ class Plan {
   void run(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
            std::optional<std::chrono::duration<double>> timeout = std::nullopt);
 
+  /// The same for tensors that are not in one list.
+  void run(std::span<const Tensor* const> inputs, std::span<const TensorView> outputs,
+           std::optional<std::chrono::duration<double>> timeout = std::nullopt);
+
  private:
   class State;
   std::unique_ptr<State> state_;

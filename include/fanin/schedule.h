@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fanin/place_list.h"
+
 namespace fanin {
 
 /// Neighbouring chunks [first, last) of the data.
@@ -22,7 +24,7 @@ struct Chunks {
 struct Step {
   int to = 0;
   Chunks chunks;
-  std::vector<int> sources;
+  PlaceList sources;
 
   friend bool operator==(const Step&, const Step&) = default;
 };

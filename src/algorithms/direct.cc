@@ -16,6 +16,7 @@ Schedule direct(const Topology& topology) {
 
   const std::vector<int> all = rank_list(0, rank_count);
   Round sum, copy;
+  copy.reserve(all.size() * (all.size() - 1));
   for (int chunk = 0; chunk < rank_count; ++chunk) {
     const Chunks chunks{chunk, chunk + 1};
     sum.push_back({chunk, chunks, all});

@@ -14,11 +14,12 @@ Schedule ring(const Topology& topology) {
   Schedule schedule{.name = "ring", .rank_count = rank_count, .chunk_count = rank_count};
   for (int hop = 1; hop < 2 * rank_count - 1; ++hop) {
     Round round;
+    round.reserve(static_cast<std::size_t>(rank_count));
     for (int chunk = 0; chunk < rank_count; ++chunk) {
       const int from = (chunk + hop) % rank_count;
       const int to = (chunk + hop + 1) % rank_count;
       const bool adds = hop < rank_count;
-      round.push_back({to, {chunk, chunk + 1}, adds ? std::vector{from, to} : std::vector{from}});
+      round.push_back({to, {chunk, chunk + 1}, adds ? PlaceList{from, to} : PlaceList{from}});
     }
     schedule.rounds.push_back(std::move(round));
   }

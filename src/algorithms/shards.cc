@@ -22,13 +22,11 @@ int rotate(const Schedule& schedule, const Topology& topology, int shard, int pl
 
 }  // namespace
 
-Schedule cut_into_shards(const Schedule& schedule, const Topology& topology, int shard_count) {
+Schedule cut_into_shards(Schedule schedule, const Topology& topology, int shard_count) {
   if (shard_count == 1) return schedule;
-  Schedule whole = schedule;
-  whole.name += fmt::format("#{}", shard_count);
-  whole.chunk_count *= shard_count;
-  for (Round& round : whole.rounds) {
+  for (Round& round : schedule.rounds) {
     Round all;
+    all.reserve(round.size() * static_cast<std::size_t>(shard_count));
     for (const Step& step : round) {
       for (int chunk = step.chunks.first; chunk < step.chunks.last; ++chunk) {
         for (int shard = 0; shard < shard_count; ++shard) {
@@ -42,7 +40,9 @@ Schedule cut_into_shards(const Schedule& schedule, const Topology& topology, int
     }
     round = std::move(all);
   }
-  return whole;
+  schedule.name += fmt::format("#{}", shard_count);
+  schedule.chunk_count *= shard_count;
+  return schedule;
 }
 
 }  // namespace fanin

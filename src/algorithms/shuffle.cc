@@ -24,7 +24,7 @@ Schedule shuffle(const Topology& topology) {
       copy.push_back({rank, {chunk, chunk + 1}, {helper}});
   }
   schedule.rounds = {std::move(sum), std::move(copy)};
-  return prune(schedule);  // one rank needs no helper
+  return rank_count == 1 ? prune(schedule) : schedule;  // one rank needs no helper
 }
 
 }  // namespace fanin

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -26,10 +25,21 @@ const Tensor& dense(const PerReplica& value, std::size_t replica) {
   return std::get<Tensor>(value.values()[replica]);
 }
 
+/// Whether all are dense, of one dtype and shape: the usual case, told without lists.
+bool is_uniform(const PerReplica& value) {
+  const auto* first = std::get_if<Tensor>(&value.values().front());
+  return first != nullptr && std::ranges::all_of(value.values(), [&](const Value& each) {
+           const auto* tensor = std::get_if<Tensor>(&each);
+           return tensor != nullptr && tensor->dtype() == first->dtype() &&
+                  tensor->shape() == first->shape();
+         });
+}
+
 /// Throws unless the replicas' values fit together, and the op is for them.
 void check_value(ReduceOp op, const PerReplica& value) {
   require(!value.values().empty(), ErrorKind::kEmpty,
           "a value without components cannot be reduced; give one for each replica");
+  if (is_uniform(value)) return;
   std::vector<Term> terms;
   for (std::size_t i = 0; i < value.values().size(); ++i) terms.push_back({&value.values()[i], i});
   check_terms(terms);
@@ -50,14 +60,18 @@ Tensor divided(const Tensor& sum, std::size_t term_count) {
   return {std::move(buffer), arithmetic.result, sum.shape(), sum.device()};
 }
 
-std::vector<TensorInfo> infos_of(std::span<const ReducePair> pairs,
-                                 std::span<const std::size_t> members) {
+std::vector<TensorInfo> infos_of(std::span<const std::size_t> positions,
+                                 std::span<const PerReplica* const> values) {
   std::vector<TensorInfo> infos;
-  for (const std::size_t member : members) {
-    const Tensor& first = dense(pairs[member].value, 0);
-    infos.push_back({fmt::format("value {}", member), first.dtype(), first.shape()});
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Tensor& first = dense(*values[i], 0);
+    infos.push_back({fmt::format("value {}", positions[i]), first.dtype(), first.shape()});
   }
   return infos;
+}
+
+bool on_same_devices(const PerReplica& left, const PerReplica& right) {
+  return std::ranges::equal(left.values(), right.values(), {}, device_of, device_of);
 }
 
 std::optional<std::chrono::duration<double>> timeout_of(const CommunicationOptions& options) {
@@ -117,17 +131,26 @@ ReductionRequest CrossDeviceOps::make_request(ReduceOp op, const Topology& topol
           .choices = choices()};
 }
 
-Result CrossDeviceOps::deliver(const Value& value, const Destinations& destinations) const {
+Result CrossDeviceOps::deliver(Value value, const Destinations& destinations) const {
   const std::vector<Device>& devices = destinations.devices();
-  if (devices.size() == 1 && !mirrors_one_device()) return on_device(value, devices.front());
-  return Mirrored(value, devices);
+  if (devices.size() > 1 || mirrors_one_device()) return Mirrored(value, devices);
+  if (device_of(value) == devices.front()) return value;
+  return on_device(value, devices.front());
 }
 
 Result CrossDeviceOps::reduce(ReduceOp op, const PerReplica& value,
                               const Destinations& destinations,
                               const CommunicationOptions& options) const {
-  const ReducePair pair{value, destinations};
-  return std::move(batch_reduce(op, {&pair, 1}, options).front());
+  const Item item{&value, &destinations};
+  return std::move(reduce_items(op, {&item, 1}, options).front());
+}
+
+std::vector<Result> CrossDeviceOps::batch_reduce(ReduceOp op, std::span<const ReducePair> pairs,
+                                                 const CommunicationOptions& options) const {
+  std::vector<Item> items;
+  items.reserve(pairs.size());
+  for (const ReducePair& pair : pairs) items.push_back({&pair.value, &pair.destinations});
+  return reduce_items(op, items, options);
 }
 
 /// A value that does not go by a plan: sparse, or summed by the caller's function.
@@ -148,22 +171,29 @@ Value CrossDeviceOps::reduce_one(ReduceOp op, const PerReplica& value) const {
   return op == ReduceOp::kMean ? divided(sum, terms.size()) : sum;
 }
 
-void CrossDeviceOps::run_dense(ReduceOp op, std::span<const ReducePair> pairs,
-                               std::span<const std::size_t> members,
+void CrossDeviceOps::run_dense(ReduceOp op, const Together& together,
                                const CommunicationOptions& options,
                                std::vector<std::optional<Value>>& sums) const {
-  const std::vector<Device> devices = pairs[members.front()].value.devices();
-  const Placement placement = place(devices);
-  const auto entry =
-      plans_->find_or_make(make_request(op, placement.topology, infos_of(pairs, members), options));
-  std::vector<Tensor> inputs;
-  for (const std::size_t input : placement.input_of_rank)
-    for (const std::size_t member : members) inputs.push_back(dense(pairs[member].value, input));
+  const auto& [positions, values] = together;
+  std::shared_ptr<PlanCache::Entry> entry = plans_->find(op, packing(options), values);
+  if (!entry) {
+    const std::vector<Device> devices = values.front()->devices();
+    Placement placement = place(devices);
+    entry = plans_->add(std::make_shared<PlanCache::Entry>(
+        make_request(op, placement.topology, infos_of(positions, values), options), devices,
+        std::move(placement.input_of_rank)));
+  }
+  std::vector<const Tensor*> inputs;
+  inputs.reserve(entry->input_of_rank.size() * values.size());
+  for (const std::size_t input : entry->input_of_rank)
+    for (const PerReplica* value : values) inputs.push_back(&dense(*value, input));
   std::vector<Buffer> buffers;
   std::vector<TensorView> outputs;
-  for (std::size_t i = 0; i < members.size(); ++i) {
+  buffers.reserve(values.size());
+  outputs.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
     const DType dtype = entry->plan.result_dtype(i);
-    const Shape& shape = inputs[i].shape();
+    const Shape& shape = inputs[i]->shape();
     buffers.push_back(
         Context::process().buffers().allocate(shape.element_count() * size_of(dtype)));
     outputs.push_back({buffers.back().bytes(), dtype, shape});
@@ -172,31 +202,40 @@ void CrossDeviceOps::run_dense(ReduceOp op, std::span<const ReducePair> pairs,
     const std::lock_guard lock(entry->in_use);
     entry->plan.run(inputs, outputs, timeout_of(options));
   }
-  for (std::size_t i = 0; i < members.size(); ++i)
-    sums[members[i]] = Tensor(std::move(buffers[i]), outputs[i].dtype, std::move(outputs[i].shape));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    sums[positions[i]] =
+        Tensor(std::move(buffers[i]), outputs[i].dtype, std::move(outputs[i].shape));
 }
 
-std::vector<Result> CrossDeviceOps::batch_reduce(ReduceOp op, std::span<const ReducePair> pairs,
+std::vector<Result> CrossDeviceOps::reduce_items(ReduceOp op, std::span<const Item> items,
                                                  const CommunicationOptions& options) const {
   check(op);
   check(options);
-  for (const ReducePair& pair : pairs) check_value(op, pair.value);
+  for (const Item& item : items) check_value(op, *item.value);
 
   const bool has_fn =
       accumulation_fn() != nullptr && (op == ReduceOp::kSum || op == ReduceOp::kMean);
-  std::vector<std::optional<Value>> sums(pairs.size());
-  std::map<std::vector<Device>, std::vector<std::size_t>> by_devices;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (is_dense(pairs[i].value) && !has_fn)
-      by_devices[pairs[i].value.devices()].push_back(i);
-    else
-      sums[i] = reduce_one(op, pairs[i].value);
+  std::vector<std::optional<Value>> sums(items.size());
+  std::vector<Together> groups;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const PerReplica& value = *items[i].value;
+    if (!is_dense(value) || has_fn) {
+      sums[i] = reduce_one(op, value);
+      continue;
+    }
+    const auto found = std::ranges::find_if(groups, [&](const Together& group) {
+      return on_same_devices(*group.values.front(), value);
+    });
+    Together& group = found == groups.end() ? groups.emplace_back() : *found;
+    group.positions.push_back(i);
+    group.values.push_back(&value);
   }
-  for (const auto& [devices, members] : by_devices) run_dense(op, pairs, members, options, sums);
+  for (const Together& group : groups) run_dense(op, group, options, sums);
 
   std::vector<Result> results;
-  for (std::size_t i = 0; i < pairs.size(); ++i)
-    results.push_back(deliver(*sums[i], pairs[i].destinations));
+  results.reserve(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i)
+    results.push_back(deliver(std::move(*sums[i]), *items[i].destinations));
   return results;
 }
 
@@ -222,22 +261,24 @@ ReductionPlan CrossDeviceOps::plan(ReduceOp op, std::span<const Device> devices,
 ReductionPlan CrossDeviceOps::plan(ReduceOp op, std::span<const ReducePair> pairs,
                                    const CommunicationOptions& options) const {
   check(op);
-  std::vector<std::size_t> members;
+  Together group;
   std::vector<std::string> others;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    check_value(op, pairs[i].value);
-    if (is_dense(pairs[i].value))
-      members.push_back(i);
-    else
+    const PerReplica& value = pairs[i].value;
+    check_value(op, value);
+    if (!is_dense(value)) {
       others.push_back(fmt::format("value {} is sparse: its slices are joined, not packed", i));
+      continue;
+    }
+    require(group.values.empty() || on_same_devices(*group.values.front(), value),
+            ErrorKind::kBadOption, "value {} lives on other devices than value {}; plan them apart",
+            i, group.values.empty() ? i : group.positions.front());
+    group.positions.push_back(i);
+    group.values.push_back(&value);
   }
-  require(!members.empty(), ErrorKind::kEmpty, "there is no dense value to plan for");
-  const std::vector<Device> devices = pairs[members.front()].value.devices();
-  for (const std::size_t member : members)
-    require(pairs[member].value.devices() == devices, ErrorKind::kBadOption,
-            "value {} lives on other devices than value {}; plan them apart", member,
-            members.front());
-  ReductionPlan result = plan(op, devices, infos_of(pairs, members), options);
+  require(!group.values.empty(), ErrorKind::kEmpty, "there is no dense value to plan for");
+  ReductionPlan result =
+      plan(op, group.values.front()->devices(), infos_of(group.positions, group.values), options);
   result.notes.insert(result.notes.end(), others.begin(), others.end());
   return result;
 }

@@ -39,6 +39,7 @@ std::vector<Device> PerReplica::devices() const { return devices_of(values_); }
 
 Mirrored::Mirrored(const Value& value, std::span<const Device> devices) {
   require(!devices.empty(), ErrorKind::kEmpty, "a mirrored value needs at least one device");
+  values_.reserve(devices.size());
   for (const Device& device : devices) values_.push_back(on_device(value, device));
 }
 

@@ -39,8 +39,8 @@ class Plan::State {
   ResultBuffers buffers() const { return buffers_; }
   DType result_dtype(std::size_t tensor) const { return result_dtypes_.at(tensor); }
 
-  void run(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
-           const RunLimits& limits) {
+  /// inputs: a list of tensors, or of pointers to them.
+  void run(auto inputs, std::span<const TensorView> outputs, const RunLimits& limits) {
     check(inputs, outputs);
     const auto replicas = static_cast<std::size_t>(plan_.request.topology.rank_count());
     const auto results = static_cast<std::size_t>(output_replica_count());
@@ -50,7 +50,7 @@ class Plan::State {
         const Pack::Piece& piece = each.pieces[p];
         for (std::size_t replica = 0; replica < replicas; ++replica)
           each.inputs[replica * piece_count + p] =
-              inputs[replica * tensor_count() + piece.tensor].bytes().data() +
+              tensor(inputs[replica * tensor_count() + piece.tensor]).bytes().data() +
               piece.begin * each.arithmetic.size_of(Cell::kInput);
         for (std::size_t replica = 0; replica < results; ++replica)
           each.outputs[replica * piece_count + p] =
@@ -62,6 +62,9 @@ class Plan::State {
   }
 
  private:
+  static const Tensor& tensor(const Tensor& input) { return input; }
+  static const Tensor& tensor(const Tensor* input) { return *input; }
+
   std::size_t tensor_count() const { return plan_.request.tensors.size(); }
 
   int output_replica_count() const {
@@ -106,7 +109,7 @@ class Plan::State {
     }
   }
 
-  void check(std::span<const Tensor> inputs, std::span<const TensorView> outputs) const {
+  void check(auto inputs, std::span<const TensorView> outputs) const {
     const auto replicas = static_cast<std::size_t>(plan_.request.topology.rank_count());
     const auto results = static_cast<std::size_t>(output_replica_count());
     require(inputs.size() == replicas * tensor_count(), ErrorKind::kBadOption,
@@ -117,22 +120,23 @@ class Plan::State {
             buffers_ == ResultBuffers::kShared ? "one buffer each" : "a buffer for each replica");
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const TensorInfo& planned = plan_.request.tensors[i % tensor_count()];
-      require(inputs[i].dtype() == planned.dtype, ErrorKind::kDtypeMismatch,
+      const Tensor& input = tensor(inputs[i]);
+      require(input.dtype() == planned.dtype, ErrorKind::kDtypeMismatch,
               "replica {} gives {} as {}, but {} was planned", i / tensor_count(), planned.name,
-              name(inputs[i].dtype()), name(planned.dtype));
-      if (inputs[i].shape() != planned.shape)
+              name(input.dtype()), name(planned.dtype));
+      if (input.shape() != planned.shape)
         throw InvalidArgument(
             ErrorKind::kShapeMismatch,
             fmt::format("replica {} gives {} in shape {}, but {} was planned", i / tensor_count(),
-                        planned.name, to_string(inputs[i].shape()), to_string(planned.shape)));
+                        planned.name, to_string(input.shape()), to_string(planned.shape)));
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const std::size_t tensor = i % tensor_count();
-      const TensorInfo& planned = plan_.request.tensors[tensor];
-      require(outputs[i].dtype == result_dtypes_[tensor], ErrorKind::kDtypeMismatch,
+      const std::size_t which = i % tensor_count();
+      const TensorInfo& planned = plan_.request.tensors[which];
+      require(outputs[i].dtype == result_dtypes_[which], ErrorKind::kDtypeMismatch,
               "the output for {} is {}, but the result is {}", planned.name, name(outputs[i].dtype),
-              name(result_dtypes_[tensor]));
-      const std::size_t bytes = planned.shape.element_count() * size_of(result_dtypes_[tensor]);
+              name(result_dtypes_[which]));
+      const std::size_t bytes = planned.shape.element_count() * size_of(result_dtypes_[which]);
       require(outputs[i].bytes.size() == bytes, ErrorKind::kShapeMismatch,
               "the output for {} has {} bytes, but the result has {}", planned.name,
               outputs[i].bytes.size(), bytes);
@@ -159,6 +163,13 @@ ResultBuffers Plan::buffers() const { return state_->buffers(); }
 DType Plan::result_dtype(std::size_t tensor) const { return state_->result_dtype(tensor); }
 
 void Plan::run(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+               std::optional<std::chrono::duration<double>> timeout) {
+  RunLimits limits;
+  if (timeout) limits.deadline = deadline_after(*timeout);
+  state_->run(inputs, outputs, limits);
+}
+
+void Plan::run(std::span<const Tensor* const> inputs, std::span<const TensorView> outputs,
                std::optional<std::chrono::duration<double>> timeout) {
   RunLimits limits;
   if (timeout) limits.deadline = deadline_after(*timeout);

@@ -45,21 +45,25 @@ std::vector<std::string> find_gatherers(const Topology& topology, std::string_vi
   return gatherers;
 }
 
-/// Costs of the schedules that are used, each built once.
-class Costs {
+/// What is known of the schedules that are used, each built once.
+class KnownSchedules {
  public:
-  explicit Costs(const Topology& topology) : topology_(topology) {}
+  explicit KnownSchedules(const Topology& topology) : topology_(topology) {}
 
   struct Known {
     std::string name;
     ScheduleCost cost;
+    std::vector<std::string> gatherers;
   };
   const Known& of(const AllReduceSpec::Element& choice) {
     const auto key = std::pair(choice.algorithm, choice.shard_count);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     const Schedule schedule = build_schedule(
         choice.algorithm, {.topology = topology_, .shard_count = choice.shard_count});
-    return known_.emplace(key, Known{schedule.name, cost_of(schedule)}).first->second;
+    return known_
+        .emplace(key, Known{schedule.name, cost_of(schedule),
+                            find_gatherers(topology_, choice.algorithm)})
+        .first->second;
   }
 
  private:
@@ -105,7 +109,7 @@ std::vector<std::string> find_notes(const ReductionRequest& request) {
 ReductionPlan plan_reduction(ReductionRequest request) {
   check(request);
   ReductionPlan plan;
-  Costs costs(request.topology);
+  KnownSchedules schedules(request.topology);
   std::size_t next_gatherer = 0;  // rotates from pack to pack
   for (Pack& pack : make_packs(request.tensors, request.packing)) {
     PlannedPack planned;
@@ -113,7 +117,7 @@ ReductionPlan plan_reduction(ReductionRequest request) {
     const std::size_t bytes = planned.pack.byte_count();
     planned.choice = AllReduceSpec::select(request.choices, bytes);
     const AllReduceSpec::Element& choice = request.choices[planned.choice];
-    const Costs::Known& known = costs.of(choice);
+    const KnownSchedules::Known& known = schedules.of(choice);
     planned.algorithm = known.name;
     planned.reason = why(request, planned.choice);
     planned.round_count = known.cost.round_count;
@@ -122,9 +126,8 @@ ReductionPlan plan_reduction(ReductionRequest request) {
     };
     planned.most_sent_bytes = bytes_of(known.cost.most_sent);
     planned.most_received_bytes = bytes_of(known.cost.most_received);
-    const std::vector<std::string> gatherers = find_gatherers(request.topology, choice.algorithm);
-    for (int shard = 0; shard < choice.shard_count && !gatherers.empty(); ++shard)
-      planned.gathered_at.push_back(gatherers[next_gatherer++ % gatherers.size()]);
+    for (int shard = 0; shard < choice.shard_count && !known.gatherers.empty(); ++shard)
+      planned.gathered_at.push_back(known.gatherers[next_gatherer++ % known.gatherers.size()]);
     plan.packs.push_back(std::move(planned));
   }
   plan.request = std::move(request);

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "fanin/schedule_cost.h"
@@ -19,6 +22,40 @@ std::int64_t count_chunks(std::vector<Chunks> ranges) {
   return count;
 }
 
+/// Sums what goes over the same link, by `from`, then by `to`. Schedules list their steps in order,
+/// so that of most places the messages are sorted already: they are dealt to their senders, and
+/// only those looked at again.
+std::vector<LinkLoad> join(const std::vector<LinkLoad>& messages) {
+  int last_place = 0;
+  for (const LinkLoad& message : messages) last_place = std::max(last_place, message.from);
+  std::vector<std::size_t> ends(static_cast<std::size_t>(last_place) + 2);  // of each sender's
+  for (const LinkLoad& message : messages) ++ends[static_cast<std::size_t>(message.from) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<LinkLoad> by_sender(messages.size());
+  for (const LinkLoad& message : messages)
+    by_sender[ends[static_cast<std::size_t>(message.from)]++] = message;
+
+  std::vector<LinkLoad> links;
+  for (std::size_t begin = 0; begin < by_sender.size();) {
+    const int from = by_sender[begin].from;
+    const std::span sent(
+        by_sender.begin() + static_cast<std::ptrdiff_t>(begin),
+        by_sender.begin() + static_cast<std::ptrdiff_t>(ends[static_cast<std::size_t>(from)]));
+    if (!std::ranges::is_sorted(sent, {}, &LinkLoad::to))
+      std::ranges::sort(sent, {}, &LinkLoad::to);
+    for (const LinkLoad& message : sent) {
+      const bool is_new =
+          links.empty() || links.back().from != message.from || links.back().to != message.to;
+      if (is_new)
+        links.push_back(message);
+      else
+        links.back().chunks += message.chunks;
+    }
+    begin += sent.size();
+  }
+  return links;
+}
+
 /// Sums by place, of which the largest is asked for.
 class Busiest {
  public:
@@ -26,7 +63,7 @@ class Busiest {
   std::int64_t most() const { return most_; }
 
  private:
-  std::map<int, std::int64_t> sums_;
+  std::unordered_map<int, std::int64_t> sums_;
   std::int64_t most_ = 0;
 };
 
@@ -35,24 +72,24 @@ class Busiest {
 ScheduleCost cost_of(const Schedule& schedule) {
   ScheduleCost cost{.chunk_count = schedule.chunk_count,
                     .round_count = static_cast<int>(schedule.rounds.size())};
-  std::map<std::pair<int, int>, std::int64_t> links;
+  std::vector<LinkLoad> messages;
   std::map<int, std::vector<Chunks>> scratch;
   for (const Round& round : schedule.rounds) {
     for (const Step& step : round) {
       if (step.to >= schedule.rank_count) scratch[step.to].push_back(step.chunks);
       for (const int source : step.sources) {
         if (source == step.to) continue;
-        ++cost.message_count;
-        links[{source, step.to}] += step.chunks.last - step.chunks.first;
+        messages.push_back({source, step.to, step.chunks.last - step.chunks.first});
       }
     }
   }
+  cost.message_count = static_cast<std::int64_t>(messages.size());
+  cost.links = join(messages);
   Busiest senders, receivers;
-  for (const auto& [ends, chunks] : links) {
-    cost.links.push_back({.from = ends.first, .to = ends.second, .chunks = chunks});
-    cost.moved_chunks += chunks;
-    senders.add(ends.first, chunks);
-    receivers.add(ends.second, chunks);
+  for (const LinkLoad& link : cost.links) {
+    cost.moved_chunks += link.chunks;
+    senders.add(link.from, link.chunks);
+    receivers.add(link.to, link.chunks);
   }
   cost.most_sent = senders.most();
   cost.most_received = receivers.most();

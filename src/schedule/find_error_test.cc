@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 s.rounds[0][0].chunks = {1, 1};
                               }},
                     Malformed{"NoSource", "the step has no source",
-                              [](Schedule& s) { s.rounds[0][0].sources.clear(); }},
+                              [](Schedule& s) { s.rounds[0][0].sources = {}; }},
                     Malformed{"Source", "source -1 is no place",
                               [](Schedule& s) { s.rounds[0][0].sources[0] = -1; }}),
     [](const auto& malformed) { return malformed.param.what; });

@@ -118,16 +118,17 @@ void merge(Schedule& into, std::size_t first_round, const Schedule& schedule, in
            const std::function<int(int)>& rename) {
   into.rounds.resize(std::max(into.rounds.size(), first_round + schedule.rounds.size()));
   for (std::size_t i = 0; i < schedule.rounds.size(); ++i) {
+    Round& round = into.rounds[first_round + i];
     for (Step step : schedule.rounds[i]) {
       step.to = rename(step.to);
       for (int& source : step.sources) source = rename(source);
       step.chunks = {step.chunks.first + first_chunk, step.chunks.last + first_chunk};
-      into.rounds[first_round + i].push_back(std::move(step));
+      round.push_back(std::move(step));
     }
   }
 }
 
-Schedule for_goal(const Schedule& all_reduce, Goal goal, int root) {
+Schedule for_goal(Schedule all_reduce, Goal goal, int root) {
   const int rank_count = all_reduce.rank_count;
   const auto in_parts = [&] {
     return refine(all_reduce,

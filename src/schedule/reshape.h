@@ -28,6 +28,6 @@ void merge(Schedule& into, std::size_t first_round, const Schedule& schedule, in
 /// reduce and reduce-scatter by leaving out what nobody wants, to broadcast and all-gather by going
 /// back the same way, and so on. Chunks are cut smaller where the goal's parts need it. The root is
 /// that of goals which have one.
-Schedule for_goal(const Schedule& all_reduce, Goal goal, int root);
+Schedule for_goal(Schedule all_reduce, Goal goal, int root);
 
 }  // namespace fanin
