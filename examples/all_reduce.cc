@@ -4,7 +4,7 @@
 // Alone it is a group of one.
 
 #include <fanin/error.h>
-#include <fanin/group.h>
+#include <fanin/join.h>
 
 #include <cstdio>
 

@@ -21,6 +21,7 @@
 #include "fanin/error.h"
 #include "fanin/group.h"
 #include "fanin/indexed_slices.h"
+#include "fanin/join.h"
 #include "fanin/multi_worker_all_reduce.h"
 #include "fanin/numerical_error.h"
 #include "fanin/packing.h"

@@ -1,9 +1,10 @@
+#include "fanin/join.h"
+
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "core/require.h"
-#include "fanin/group.h"
 #include "transports/in_process.h"
 #include "transports/shared_memory.h"
 

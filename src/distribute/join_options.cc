@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/require.h"
-#include "fanin/group.h"
+#include "fanin/join.h"
 
 namespace fanin {
 namespace {

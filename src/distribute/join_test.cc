@@ -1,3 +1,5 @@
+#include "fanin/join.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <thread>
 
 #include "fanin/error.h"
-#include "fanin/group.h"
 
 namespace fanin {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "fanin/error.h"
-#include "fanin/group.h"
+#include "fanin/join.h"
 
 int main(int argc, char** argv) {
   try {

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/selftest/checks.h"
+#include "fanin/join.h"
 
 namespace fanin::cli {
 namespace {
