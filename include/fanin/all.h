@@ -20,6 +20,7 @@
 #include "fanin/dtype.h"
 #include "fanin/error.h"
 #include "fanin/group.h"
+#include "fanin/handle.h"
 #include "fanin/indexed_slices.h"
 #include "fanin/join.h"
 #include "fanin/multi_worker_all_reduce.h"

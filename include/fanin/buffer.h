@@ -17,10 +17,13 @@ struct MemoryStats {
   std::uint64_t allocation_count = 0;  ///< how often the system was asked for memory
 };
 
-/// Writable bytes from a BufferPool, 64-byte aligned, given back when the last owner lets go.
+/// Writable bytes, 64-byte aligned, given back to their pool when the last owner lets go.
 class Buffer {
  public:
   Buffer() = default;
+
+  /// Other memory, which its last owner gives back in its own way.
+  Buffer(std::shared_ptr<std::byte> data, std::size_t size) : data_(std::move(data)), size_(size) {}
 
   std::size_t size() const { return size_; }
   std::span<std::byte> bytes() const { return {data_.get(), size_}; }
@@ -29,9 +32,6 @@ class Buffer {
   const std::shared_ptr<std::byte>& handle() const { return data_; }
 
  private:
-  friend class BufferPool;
-  Buffer(std::shared_ptr<std::byte> data, std::size_t size) : data_(std::move(data)), size_(size) {}
-
   std::shared_ptr<std::byte> data_;
   std::size_t size_ = 0;
 };

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fanin/buffer.h"
+#include "fanin/handle.h"
 #include "fanin/reduce_op.h"
 #include "fanin/tensor.h"
 
@@ -35,6 +37,16 @@ class Transport;
 
 /// Some ranks that compute together, as one of them sees it. All ranks make the same calls in the
 /// same order. One thread at a time.
+///
+/// What the ranks ask for is compared before anything is summed: if shape, dtype or anything else
+/// differs, every rank throws InvalidArgument, which names the ranks and both values. A rank whose
+/// arguments are refused throws at once, and the others are told why.
+///
+/// Every call ends by its deadline. When a rank does not come, dies or leaves, all ranks that are
+/// in the call throw DeadlineExceeded or PeerFailure, which name it; what outputs hold then is not
+/// said, inputs are as they were (unless they are the output's memory). The group then begins a new
+/// epoch: a rank that was not in the failed call joins with its next one, and the group works as
+/// before if all come. After a death every call throws, until the survivors shrink() it.
 class Group {
  public:
   explicit Group(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout);
@@ -48,21 +60,52 @@ class Group {
   /// How the ranks talk: "in-process" or "shared-memory".
   std::string_view transport() const;
 
+  /// How often the group has failed so far.
+  std::uint64_t epoch() const;
+
+  /// Memory that all ranks can read, so that reductions of it need no copies on the way; for the
+  /// rest it is as any other. It may outlive the group. Throws Unavailable if there is none left.
+  Buffer allocate(std::size_t bytes);
+
   /// The reduction of `input` over all ranks, the same bits on each. `out` gets it; its dtype is
   /// the input's, except for MEAN of integers (see SumOptions). `out` may be the input's memory if
   /// the dtypes are equal.
-  ///
-  /// What the ranks ask for is compared before anything is summed: if shape, dtype or anything else
-  /// differs, every rank throws InvalidArgument, which names the ranks and both values. Throws
-  /// DeadlineExceeded or PeerFailure when a rank does not come or dies.
   void all_reduce(const Tensor& input, const TensorView& out, const AllReduceOptions& options = {});
   Tensor all_reduce(const Tensor& input, const AllReduceOptions& options = {});
+
+  /// The same for many tensors of one dtype at once, as if they were one after the other.
+  void all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+                  const AllReduceOptions& options = {});
+
+  /// Begins it and returns. Several may be under way.
+  Handle start_all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+                          const AllReduceOptions& options = {});
+
+  /// The reduction to rank `root`, whose `out` gets it; the others' is not looked at.
+  void reduce(const Tensor& input, const TensorView& out, int root,
+              const AllReduceOptions& options = {});
+
+  /// What `inout` holds on rank `root` is then in that of all.
+  void broadcast(const TensorView& inout, int root);
+
+  /// The tensors of all ranks one after the other, along the first axis, of which each may have
+  /// another extent.
+  Tensor all_gather(const Tensor& input);
 
   /// Returns when all ranks are here.
   void barrier();
 
+  /// A group of some of the ranks, in this order: a call for all ranks of this group, with the same
+  /// list. Nothing for a rank that is not in it.
+  std::optional<Group> subgroup(std::span<const int> ranks);
+
+  /// A group of those that are still alive, in the same order: a call for all of them, after others
+  /// have died. Throws DeadlineExceeded if one that lives does not call it.
+  Group shrink();
+
  private:
   class State;
+  explicit Group(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

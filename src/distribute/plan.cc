@@ -92,8 +92,9 @@ class Plan::State {
           counts.push_back(piece.count);
           pieces.push_back(piece);
         }
-        parts.push_back(
-            {&found->second, Layout(std::move(counts), found->second.chunk_count, size_of(dtype))});
+        parts.push_back({&found->second,
+                         Layout(std::move(counts), found->second.chunk_count, size_of(dtype)),
+                         nullptr});
       }
       const Arithmetic arithmetic =
           make_arithmetic(request.op, dtype, Accumulation::kWide, rank_count);

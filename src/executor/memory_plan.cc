@@ -24,7 +24,7 @@ constexpr std::size_t kSliceElements = std::size_t{64} << 10;
 
 MemoryPlan::MemoryPlan(const Schedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
                        Outputs outputs, Context& context, Lowering lowering)
-    : MemoryPlan(std::array{MemoryPart{&schedule, layout}}, arithmetic, outputs, context,
+    : MemoryPlan(std::array{MemoryPart{&schedule, layout, nullptr}}, arithmetic, outputs, context,
                  lowering) {}
 
 MemoryPlan::MemoryPlan(std::span<const MemoryPart> parts, const Arithmetic& arithmetic,
@@ -39,9 +39,14 @@ MemoryPlan::MemoryPlan(std::span<const MemoryPart> parts, const Arithmetic& arit
 
   std::vector<MemoryProgram> known;  // by number in programs_
   std::map<const Schedule*, std::vector<std::uint32_t>> programs_of;
-  for (const auto& [schedule, layout] : parts) {
+  for (const auto& [schedule, layout, proved] : parts) {
     const auto [found, is_new] = programs_of.try_emplace(schedule);
-    if (is_new) found->second = bind_schedule(*schedule, outputs, lowering, known);
+    if (is_new)
+      found->second = bind_programs(
+          proved != nullptr
+              ? *proved
+              : prove_for_memory(*schedule, outputs, lowering, most_nested_sources(arithmetic)),
+          known);
     if (part_count(schedule->goal, schedule->rank_count) > 1) bind_shifts(*schedule, layout);
     for (int chunk = 0; chunk < schedule->chunk_count; ++chunk)
       bind_segments(layout, chunk, found->second[static_cast<std::size_t>(chunk)], element_count_,
@@ -64,31 +69,21 @@ MemoryPlan::MemoryPlan(std::span<const MemoryPart> parts, const Arithmetic& arit
   }
 }
 
-std::vector<std::uint32_t> MemoryPlan::bind_schedule(const Schedule& schedule, Outputs outputs,
-                                                     Lowering lowering,
+std::vector<std::uint32_t> MemoryPlan::bind_programs(const MemoryPrograms& programs,
                                                      std::vector<MemoryProgram>& known) {
-  if (const auto error = find_error(schedule))
-    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
-  const StepIndex steps(schedule);
   std::vector<std::uint32_t> numbers;
-  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
-    MemoryProgram program =
-        lowering == Lowering::kLiteral
-            ? lower_literally(steps, chunk)
-            : lower_to_memory(steps, chunk, outputs, most_nested_sources(arithmetic_));
+  for (const MemoryProgram& program : programs.programs) {
     const auto found = std::ranges::find(known, program);
-    const auto number = static_cast<std::uint32_t>(found - known.begin());
-    if (std::ranges::find(numbers, number) == numbers.end())
-      if (const auto error = find_error(program, steps, chunk, outputs))
-        throw InvalidArgument(ErrorKind::kBadSchedule,
-                              fmt::format("{}: {}", schedule.name, *error));
-    numbers.push_back(number);
+    numbers.push_back(static_cast<std::uint32_t>(found - known.begin()));
     if (found != known.end()) continue;
     scratch_count_ = std::max(scratch_count_, program.scratch_count);
     bind(program);
-    known.push_back(std::move(program));
+    known.push_back(program);
   }
-  return numbers;
+  std::vector<std::uint32_t> of_chunk;
+  of_chunk.reserve(programs.of_chunk.size());
+  for (const std::uint32_t program : programs.of_chunk) of_chunk.push_back(numbers[program]);
+  return of_chunk;
 }
 
 void MemoryPlan::bind(const MemoryProgram& program) {
@@ -184,7 +179,7 @@ void MemoryPlan::run(std::span<const std::byte* const> inputs, std::span<std::by
         return;
       }
       run_range(at, at + std::min(slice, end - at), scratch_[static_cast<std::size_t>(part)],
-                inputs, outputs);
+                inputs, outputs, result_store_);
     }
   });
   if (!is_whole) limits.check();
@@ -192,7 +187,7 @@ void MemoryPlan::run(std::span<const std::byte* const> inputs, std::span<std::by
 
 void MemoryPlan::run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
                            std::span<const std::byte* const> inputs,
-                           std::span<std::byte* const> outputs) {
+                           std::span<std::byte* const> outputs, Store store) {
   auto segment = std::ranges::upper_bound(segments_, begin, {}, &BoundSegment::begin);
   if (segment != segments_.begin()) --segment;
   for (; segment != segments_.end() && segment->begin < end; ++segment) {
@@ -206,7 +201,7 @@ void MemoryPlan::run_range(std::size_t begin, std::size_t end, ThreadScratch& sc
       const std::size_t count = std::min(step, last - at);
       for (std::uint32_t i = 0; i < program.operation_count; ++i)
         run_operation(operations_[program.first_operation + i], *segment, offset, count, scratch,
-                      inputs, outputs);
+                      inputs, outputs, store);
     }
   }
 }
@@ -214,7 +209,7 @@ void MemoryPlan::run_range(std::size_t begin, std::size_t end, ThreadScratch& sc
 void MemoryPlan::run_operation(const BoundOperation& operation, const BoundSegment& segment,
                                std::size_t offset, std::size_t count, ThreadScratch& scratch,
                                std::span<const std::byte* const> inputs,
-                               std::span<std::byte* const> outputs) const {
+                               std::span<std::byte* const> outputs, Store store) const {
   // Short operations spend much of their time here: nothing is computed or read for each reference
   // that could be for all.
   const std::size_t input_bytes = arithmetic_.size_of(Cell::kInput);
@@ -261,7 +256,7 @@ void MemoryPlan::run_operation(const BoundOperation& operation, const BoundSegme
         .targets = std::span(scratch.targets).first(operation.target_count),
         .target_cell = operation.finishes ? Cell::kResult : Cell::kPartial,
         .count = count,
-        .store = operation.finishes ? result_store_ : Store::kCached});
+        .store = operation.finishes ? store : Store::kCached});
 }
 
 }  // namespace fanin

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/layout.h"
+#include "executor/proved_schedule.h"
 #include "executor/run_limits.h"
 #include "fanin/context.h"
 #include "fanin/schedule.h"
@@ -20,6 +21,8 @@ namespace fanin {
 struct MemoryPart {
   const Schedule* schedule;
   Layout layout;
+  /// What has been proved of it, if it has been.
+  const MemoryPrograms* programs = nullptr;
 };
 
 /// Schedules bound to data that one process sees whole: flat arrays, replayed without searching,
@@ -45,6 +48,14 @@ class MemoryPlan {
   /// deadline passes or somebody asks it to stop; not if it is done by then.
   void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
            const RunLimits& limits = {});
+
+  /// The same for some elements of the row of all, on the caller's thread, through the cache.
+  void run_here(std::size_t begin, std::size_t end, std::span<const std::byte* const> inputs,
+                std::span<std::byte* const> outputs) {
+    run_range(begin, end, scratch_.front(), inputs, outputs, Store::kCached);
+  }
+
+  std::size_t element_count() const { return element_count_; }
 
  private:
   struct BoundOperation {
@@ -75,19 +86,20 @@ class MemoryPlan {
   };
 
   /// The programs of a schedule's chunks, as numbers in programs_, where `known` are those so far.
-  std::vector<std::uint32_t> bind_schedule(const Schedule& schedule, Outputs outputs,
-                                           Lowering lowering, std::vector<MemoryProgram>& known);
+  std::vector<std::uint32_t> bind_programs(const MemoryPrograms& programs,
+                                           std::vector<MemoryProgram>& known);
   void bind(const MemoryProgram& program);
   /// The data that was bound so far is `row_begin` elements of `first_tensor` tensors.
   void bind_segments(const Layout& layout, int chunk, std::uint32_t program, std::size_t row_begin,
                      std::size_t first_tensor);
   void bind_shifts(const Schedule& schedule, const Layout& layout);
   void run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
-                 std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
+                 std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                 Store store);
   void run_operation(const BoundOperation& operation, const BoundSegment& segment,
                      std::size_t offset, std::size_t count, ThreadScratch& scratch,
-                     std::span<const std::byte* const> inputs,
-                     std::span<std::byte* const> outputs) const;
+                     std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                     Store store) const;
 
   Arithmetic arithmetic_;
   Context& context_;

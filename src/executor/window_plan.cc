@@ -1,9 +1,12 @@
 #include "executor/window_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/require.h"
+#include "schedule/goal.h"
+#include "transports/epoch.h"
 
 namespace fanin {
 namespace {
@@ -21,21 +24,25 @@ struct WindowPlan::Run {
   std::uint64_t wave_base;
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
-  Deadline deadline;
-  std::string_view what;
+  Call call;
+  int level = 0;
+  std::size_t wave = 0;
 };
 
-WindowPlan::WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic& arithmetic,
-                       int rank, std::size_t window_bytes, int flag_count, Context& context)
-    : layout_(std::move(layout)), arithmetic_(arithmetic), rank_(rank) {
-  if (const auto error = find_error(schedule))
-    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
-  program_ = lower_to_window(schedule);
-  if (const auto error = find_error(program_, schedule))
-    throw InvalidArgument(ErrorKind::kBadSchedule, fmt::format("{}: {}", schedule.name, *error));
-  require(Transport::kFirstFreeFlag + program_.level_count <= flag_count, ErrorKind::kBadSchedule,
-          "{}: {} levels need {} flags, and the transport has {}", schedule.name,
-          program_.level_count, Transport::kFirstFreeFlag + program_.level_count, flag_count);
+WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout layout,
+                       const Arithmetic& arithmetic, int rank, const Room& room, Context& context)
+    : schedule_(std::move(schedule)),
+      program_(schedule_->windows()),
+      layout_(std::move(layout)),
+      arithmetic_(arithmetic),
+      rank_(rank),
+      window_begin_(room.window_begin),
+      only_moves_(!adds(schedule_->schedule().goal)) {
+  const Schedule& data = schedule_->schedule();
+  require(Transport::kFirstFreeFlag + program_.level_count <= room.flag_count,
+          ErrorKind::kBadSchedule, "{}: {} levels need {} flags, and the transport has {}",
+          data.name, program_.level_count, Transport::kFirstFreeFlag + program_.level_count,
+          room.flag_count);
 
   const std::size_t cell_bytes =
       std::max({arithmetic.size_of(Cell::kInput), arithmetic.size_of(Cell::kPartial),
@@ -44,16 +51,17 @@ WindowPlan::WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic
   for (const auto& slots : program_.slots) most_slots = std::max(most_slots, slots.size());
   most_slots *= static_cast<std::size_t>(std::max(1, program_.level_count));
   const std::size_t line_elements = kSlotLine;  // a whole number of lines for every type
-  const std::size_t fits = window_bytes / most_slots / cell_bytes / line_elements * line_elements;
+  const std::size_t fits =
+      room.window_bytes / most_slots / cell_bytes / line_elements * line_elements;
   require(fits > 0, ErrorKind::kBadSchedule,
           "{}: {} slots do not fit into a window of {} bytes; use fewer ranks or another algorithm",
-          schedule.name, most_slots, window_bytes);
-  const std::size_t wanted = kWaveBytes / cell_bytes /
-                             static_cast<std::size_t>(schedule.chunk_count) / line_elements *
-                             line_elements;
+          data.name, most_slots, room.window_bytes);
+  const std::size_t wanted = kWaveBytes / cell_bytes / static_cast<std::size_t>(data.chunk_count) /
+                             line_elements * line_elements;
   block_ = std::clamp(wanted, line_elements, fits);
   slot_bytes_ = block_ * cell_bytes;
   wave_count_ = (layout_.longest_chunk() + block_ - 1) / block_;
+  if (part_count(data.goal, data.rank_count) > 1) bind_shifts();
 
   const auto scratch_count =
       static_cast<std::size_t>(program_.scratch_counts[static_cast<std::size_t>(rank)]);
@@ -67,10 +75,28 @@ WindowPlan::WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic
   }
 }
 
+void WindowPlan::bind_shifts() {
+  const Schedule& data = schedule_->schedule();
+  require(layout_.tensor_count() == 1, ErrorKind::kBadSchedule,
+          "the goal {} is for one tensor, got {}", name(data.goal), layout_.tensor_count());
+  Shift filled;
+  for (int chunk = 0; chunk < data.chunk_count; ++chunk) {
+    const Layout::Range range = layout_.chunk(chunk);
+    shifts_.push_back({range.begin - filled.input, range.begin - filled.output});
+    if (holds(data, rank_, chunk)) filled.input += range.end - range.begin;
+    if (wants(data, rank_, chunk)) filled.output += range.end - range.begin;
+  }
+}
+
 void WindowPlan::run(Transport& transport, std::uint64_t& wave_base,
                      std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
-                     Deadline deadline, std::string_view what) {
-  Run run{transport, wave_base, inputs, outputs, deadline, what};
+                     Call& call) {
+  Run run{transport, wave_base, inputs, outputs, call};
+  const auto describe = [&] {
+    return fmt::format("{} (level {} of {}, block {} of {})", call.describe(), run.level + 1,
+                       program_.level_count, run.wave + 1, wave_count_);
+  };
+  run.call.describe = std::cref(describe);
   const auto level_count = static_cast<std::size_t>(program_.level_count);
   // Iteration i runs level l of wave i - l, so that all levels are in flight.
   for (std::size_t i = 0; wave_count_ > 0 && i < wave_count_ + level_count - 1; ++i) {
@@ -78,21 +104,14 @@ void WindowPlan::run(Transport& transport, std::uint64_t& wave_base,
          level < level_count && level <= i; ++level)
       run_level(run, static_cast<int>(level), i - level);
   }
+  call.deadline = run.call.deadline;
   wave_base += wave_count_;
 }
 
 void WindowPlan::wait(Run& run, int rank, int flag, std::size_t wave, int level) const {
-  const auto add_place = [&](const Error& error) {
-    return fmt::format("{} (level {} of {}, block {} of {})", error.what(), level + 1,
-                       program_.level_count, wave + 1, wave_count_);
-  };
-  try {
-    run.transport.wait(rank, flag, run.wave_base + wave + 1, run.deadline, run.what);
-  } catch (const DeadlineExceeded& error) {
-    throw DeadlineExceeded(add_place(error));
-  } catch (const PeerFailure& error) {
-    throw PeerFailure(add_place(error));
-  }
+  run.level = level;
+  run.wave = wave;
+  wait_for_count(run.transport, rank, flag, run.wave_base + wave + 1, run.call);
 }
 
 void WindowPlan::run_level(Run& run, int level, std::size_t wave) {
@@ -107,9 +126,10 @@ void WindowPlan::run_level(Run& run, int level, std::size_t wave) {
     wait(run, needed.rank, Transport::kFirstFreeFlag + needed.level, wave, level);
   for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
   if (work.publishes)
-    run.transport.publish(Transport::kFirstFreeFlag + level, run.wave_base + wave + 1);
+    publish_count(run.transport, Transport::kFirstFreeFlag + level, run.wave_base + wave + 1,
+                  run.call);
   if (level == program_.level_count - 1)
-    run.transport.publish(Transport::kCompletionFlag, run.wave_base + wave + 1);
+    publish_count(run.transport, Transport::kCompletionFlag, run.wave_base + wave + 1, run.call);
 }
 
 void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t wave) {
@@ -118,7 +138,7 @@ void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t w
   const std::size_t end = std::min(begin + block_, chunk.end);
   std::size_t in_block = 0;
   layout_.for_each_segment({begin, end}, [&](const Layout::Segment& piece) {
-    run_piece(run, task.operation, wave, in_block, piece);
+    run_piece(run, task, wave, in_block, piece);
     in_block += piece.count;
   });
 }
@@ -127,16 +147,19 @@ std::byte* WindowPlan::slot_address(Run& run, const Ref& slot, std::size_t wave)
   const std::size_t set = wave % static_cast<std::size_t>(program_.level_count);
   const std::size_t slot_count = program_.slots[static_cast<std::size_t>(slot.rank)].size();
   const std::size_t index = set * slot_count + static_cast<std::size_t>(slot.index);
-  return run.transport.window(slot.rank).data() + index * slot_bytes_;
+  return run.transport.window(slot.rank).data() + window_begin_ + index * slot_bytes_;
 }
 
-void WindowPlan::run_piece(Run& run, const Operation& operation, std::size_t wave,
+void WindowPlan::run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave,
                            std::size_t in_block, const Layout::Segment& piece) {
+  const Operation& operation = task.operation;
+  const Shift shift = shifts_.empty() ? Shift{} : shifts_[static_cast<std::size_t>(task.chunk)];
   const auto at = [&](const Ref& ref, Cell& cell) -> std::byte* {
     switch (ref.kind) {
       case Ref::Kind::kOutput:
         cell = Cell::kResult;
-        return run.outputs[piece.tensor] + piece.offset * arithmetic_.size_of(cell);
+        return run.outputs[piece.tensor] +
+               (piece.offset - shift.output) * arithmetic_.size_of(cell);
       case Ref::Kind::kScratch:
         cell = Cell::kPartial;
         return scratch_.bytes().data() + (static_cast<std::size_t>(ref.index) * block_ + in_block) *
@@ -152,19 +175,22 @@ void WindowPlan::run_piece(Run& run, const Operation& operation, std::size_t wav
     Operand& operand = operands_[i];
     operand.cell = Cell::kInput;
     operand.data = ref.kind == Ref::Kind::kInput
-                       ? run.inputs[piece.tensor] + piece.offset * arithmetic_.size_of(Cell::kInput)
+                       ? run.inputs[piece.tensor] +
+                             (piece.offset - shift.input) * arithmetic_.size_of(Cell::kInput)
                        : at(ref, operand.cell);
   }
   Cell target_cell = Cell::kResult;
   for (std::size_t i = 0; i < operation.targets.size(); ++i)
     targets_[i] = at(operation.targets[i], target_cell);
 
-  // An input on its way to a slot, or a result on its way to an output, is only copied.
+  // An input on its way to a slot, or a result on its way to an output, is only copied; so is
+  // everything where nothing is added.
   const Cell source_cell = operands_.front().cell;
-  if (operation.sources.size() == 1 && source_cell == target_cell) {
+  if (operation.sources.size() == 1 && (source_cell == target_cell || only_moves_)) {
     const std::size_t bytes = piece.count * arithmetic_.size_of(target_cell);
     for (std::size_t i = 0; i < operation.targets.size(); ++i)
-      copy({targets_[i], bytes}, {operands_.front().data, bytes}, Store::kCached);
+      if (targets_[i] != operands_.front().data)  // in place
+        copy({targets_[i], bytes}, {operands_.front().data, bytes}, Store::kCached);
     return;
   }
   fold(arithmetic_, {.sources = std::span(operands_).first(operation.sources.size()),

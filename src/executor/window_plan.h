@@ -2,16 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "executor/layout.h"
+#include "executor/proved_schedule.h"
 #include "fanin/buffer.h"
 #include "fanin/context.h"
 #include "kernels/arithmetic.h"
 #include "kernels/fold.h"
-#include "schedule/window_program.h"
 #include "transports/transport.h"
 
 namespace fanin {
@@ -21,18 +21,26 @@ namespace fanin {
 /// layout, arithmetic and window size, and run in the same order.
 class WindowPlan {
  public:
-  /// Proves the schedule and what it is lowered to; throws InvalidArgument (kBadSchedule) with the
-  /// sentence of find_error() otherwise, or if the window is too small for it.
-  WindowPlan(const Schedule& schedule, Layout layout, const Arithmetic& arithmetic, int rank,
-             std::size_t window_bytes, int flag_count, Context& context);
+  /// What there is of a transport: a part of each window, and so many flags.
+  struct Room {
+    std::size_t window_begin = 0;
+    std::size_t window_bytes = 0;
+    int flag_count = 0;
+  };
 
-  /// inputs and outputs are those of this rank, one a tensor. An output may be its input's memory
-  /// where the dtypes are equal.
-  /// `wave_base` counts the waves of all runs of the group so far; all ranks have the same. It is
+  /// Where the goal gives ranks parts of the data there is one tensor. Throws InvalidArgument
+  /// (kBadSchedule) with the sentence of find_error() if the schedule cannot be proved, or if the
+  /// room is too small for it.
+  WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout layout,
+             const Arithmetic& arithmetic, int rank, const Room& room, Context& context);
+
+  /// inputs and outputs are those of this rank, one a tensor; what it does not hold or does not
+  /// want may be missing. An output may be its input's memory where the dtypes are equal.
+  /// `wave_base` counts the waves of all runs of the epoch so far; all ranks have the same. It is
   /// moved on. Nobody may still be inside an earlier run: the caller sees to that.
-  /// Throws DeadlineExceeded or PeerFailure, with `what`, the level and the wave.
+  /// Throws as Transport::wait(), and adds the level and the block to what the call says.
   void run(Transport& transport, std::uint64_t& wave_base, std::span<const std::byte* const> inputs,
-           std::span<std::byte* const> outputs, Deadline deadline, std::string_view what);
+           std::span<std::byte* const> outputs, Call& call);
 
   std::size_t block_elements() const { return block_; }
   std::size_t wave_count() const { return wave_count_; }
@@ -44,17 +52,29 @@ class WindowPlan {
   void wait(Run& run, int rank, int flag, std::size_t wave, int level) const;
   void run_level(Run& run, int level, std::size_t wave);
   void run_task(Run& run, const WindowLevel::Task& task, std::size_t wave);
-  void run_piece(Run& run, const Operation& operation, std::size_t wave, std::size_t in_block,
+  void run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave, std::size_t in_block,
                  const Layout::Segment& piece);
 
-  WindowProgram program_;
+  void bind_shifts();
+
+  std::shared_ptr<const ProvedSchedule> schedule_;
+  const WindowProgram& program_;
   Layout layout_;
   Arithmetic arithmetic_;
   int rank_;
+  std::size_t window_begin_;
+  bool only_moves_;
   std::size_t block_ = 0;
   std::size_t slot_bytes_ = 0;
   std::size_t wave_count_ = 0;
   Buffer scratch_;
+  /// Goals of parts: for each chunk, how far its elements lie further down in the row of all than
+  /// in this rank's input, and than in its output.
+  struct Shift {
+    std::size_t input = 0;
+    std::size_t output = 0;
+  };
+  std::vector<Shift> shifts_;
   std::vector<Operand> operands_;
   std::vector<std::byte*> targets_;
 };

@@ -14,7 +14,6 @@ namespace fanin {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::minutes;
 
 /// Runs `body(rank, transport)` on a thread for each rank.
 template <typename Body>
@@ -25,6 +24,10 @@ void on_all_ranks(int rank_count, std::size_t window_bytes, Body&& body) {
     threads.emplace_back([&, rank] { body(rank, *transports[static_cast<std::size_t>(rank)]); });
 }
 
+std::shared_ptr<const ProvedSchedule> proof_of(Schedule schedule) {
+  return std::make_shared<const ProvedSchedule>(std::move(schedule));
+}
+
 std::vector<Schedule> schedules_for_threads() {
   return {ring_of_3(),   tree_of_4(),      servers_for_3(),
           reduce_of_3(), broadcast_of_3(), everyone_of_20()};
@@ -33,6 +36,7 @@ std::vector<Schedule> schedules_for_threads() {
 TEST(WindowPlan, GivesTheSchedulesSumThroughWindowsOfAnySize) {
   const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
   for (const Schedule& schedule : schedules_for_threads()) {
+    const auto proved = proof_of(schedule);
     for (const std::size_t window_bytes : {std::size_t{1} << 16, std::size_t{1} << 20}) {
       for (const auto& counts :
            std::vector<std::vector<std::size_t>>{{0}, {1}, {100, 0, 3}, {30'000, 17, 5'000}}) {
@@ -52,10 +56,14 @@ TEST(WindowPlan, GivesTheSchedulesSumThroughWindowsOfAnySize) {
             outputs.push_back(reinterpret_cast<std::byte*>(results[at].data() + start));
             start += count;
           }
-          WindowPlan plan(schedule, layout, sum, rank, window_bytes, transport.flag_count(),
+          WindowPlan plan(proved, layout, sum, rank,
+                          {.window_begin = 1024,
+                           .window_bytes = window_bytes - 1024,
+                           .flag_count = transport.flag_count()},
                           Context::process());
           std::uint64_t wave_base = 0;
-          plan.run(transport, wave_base, inputs, outputs, Clock::now() + minutes(2), "test");
+          Call call{.describe = [] { return "test"; }};
+          plan.run(transport, wave_base, inputs, outputs, call);
           EXPECT_EQ(wave_base, plan.wave_count());
         });
         const auto expected =
@@ -75,18 +83,18 @@ TEST(WindowPlan, GivesTheSchedulesSumThroughWindowsOfAnySize) {
 }
 
 TEST(WindowPlan, SaysForWhomItWaitedAndWhere) {
-  const Schedule schedule = ring_of_3();
   const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
   auto transports = make_in_process(3, 1 << 16);
   const float number = 1;
   float result = 0;
   const auto* input = reinterpret_cast<const std::byte*>(&number);
   auto* output = reinterpret_cast<std::byte*>(&result);
-  WindowPlan plan(schedule, Layout({1}, 3, 4), sum, 0, 1 << 16, 64, Context::process());
+  WindowPlan plan(proof_of(ring_of_3()), Layout({1}, 3, 4), sum, 0, {0, 1 << 16, 64},
+                  Context::process());
+  Call call{.timeout = milliseconds(50), .describe = [] { return "the test's sum"; }};
   std::uint64_t wave_base = 0;
   try {
-    plan.run(*transports[0], wave_base, {&input, 1}, {&output, 1}, Clock::now() + milliseconds(50),
-             "the test's sum");
+    plan.run(*transports[0], wave_base, {&input, 1}, {&output, 1}, call);
     ADD_FAILURE();
   } catch (const DeadlineExceeded& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("the test's sum"));
@@ -97,7 +105,8 @@ TEST(WindowPlan, SaysForWhomItWaitedAndWhere) {
 TEST(WindowPlan, RefusesAWindowThatIsTooSmall) {
   const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 20);
   try {
-    WindowPlan(everyone_of_20(), Layout({1}, 1, 4), sum, 0, 64, 64, Context::process());
+    WindowPlan(proof_of(everyone_of_20()), Layout({1}, 1, 4), sum, 0, {0, 64, 64},
+               Context::process());
     ADD_FAILURE();
   } catch (const InvalidArgument& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("do not fit into a window of 64 bytes"));
@@ -106,7 +115,8 @@ TEST(WindowPlan, RefusesAWindowThatIsTooSmall) {
 
 TEST(WindowPlan, RefusesMoreLevelsThanThereAreFlags) {
   const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
-  EXPECT_THROW(WindowPlan(ring_of_3(), Layout({1}, 3, 4), sum, 0, 1 << 16, 4, Context::process()),
+  EXPECT_THROW(WindowPlan(proof_of(ring_of_3()), Layout({1}, 3, 4), sum, 0, {0, 1 << 16, 4},
+                          Context::process()),
                InvalidArgument);
 }
 

@@ -17,6 +17,7 @@ using test::expect;
 using test::Kind;
 using test::meet;
 using test::outcomes;
+using test::wait_for;
 using test::World;
 using testing::AllOf;
 using testing::Each;
@@ -37,7 +38,7 @@ void exchange(Transport& mine, int rounds) {
   for (int round = 1; round <= rounds; ++round) {
     const std::size_t offset = round % 2 == 0 ? half : 0;
     std::memset(mine.window(mine.rank()).data() + offset, pattern(mine.rank(), round), bytes);
-    std::memset(mine.call_line(mine.rank()).data(), pattern(mine.rank(), round / 2), 8);
+    std::memset(mine.note(mine.rank()).data(), pattern(mine.rank(), round / 2), 8);
     meet(mine, static_cast<std::uint64_t>(round), deadline);
     for (int peer = 0; peer < mine.size(); ++peer) {
       const std::byte* theirs = mine.window(peer).data() + offset;
@@ -45,7 +46,7 @@ void exchange(Transport& mine, int rounds) {
       expect(std::all_of(theirs, theirs + bytes, [&](std::byte got) { return got == wanted; }),
              fmt::format("rank {} saw old bytes of rank {} in round {}", mine.rank(), peer, round));
     }
-    // The call line has no second half: let all read it before it changes.
+    // The note has no second half: let all read it before it changes.
     meet(mine, static_cast<std::uint64_t>(round), deadline, 2);
   }
 }
@@ -59,22 +60,21 @@ class Conformance : public testing::TestWithParam<std::tuple<Kind, int>> {
 
 TEST_P(Conformance, SaysWhoIsWho) {
   EXPECT_THAT(
-      outcomes(
-          {kind(), size(), 100'000},
-          [&](Transport& mine) {
-            expect(mine.size() == size(), "size");
-            expect(mine.rank() >= 0 && mine.rank() < size(), "rank");
-            expect(mine.flag_count() >= 64, "flags");
-            expect(!mine.name().empty(), "name");
-            expect(mine.sight(mine.rank()) == Sight::kMemory, "sight of itself");
-            for (int rank = 0; rank < size(); ++rank) {
-              expect(mine.window(rank).size() == 100'000, "window size");
-              expect(mine.call_line(rank).size() == Transport::kCallLineBytes, "call line");
-              for (const std::byte* start : {mine.window(rank).data(), mine.call_line(rank).data()})
-                expect(reinterpret_cast<std::uintptr_t>(start) % 64 == 0, "alignment");
-            }
-            meet(mine, 1, soon());
-          }),
+      outcomes({kind(), size(), 100'000},
+               [&](Transport& mine) {
+                 expect(mine.size() == size(), "size");
+                 expect(mine.rank() >= 0 && mine.rank() < size(), "rank");
+                 expect(mine.flag_count() >= 64, "flags");
+                 expect(!mine.name().empty(), "name");
+                 expect(mine.sight(mine.rank()) == Sight::kMemory, "sight of itself");
+                 for (int rank = 0; rank < size(); ++rank) {
+                   expect(mine.window(rank).size() == 100'000, "window size");
+                   expect(mine.note(rank).size() == Transport::kNoteBytes, "note");
+                   for (const std::byte* start : {mine.window(rank).data(), mine.note(rank).data()})
+                     expect(reinterpret_cast<std::uintptr_t>(start) % 64 == 0, "alignment");
+                 }
+                 meet(mine, 1, soon());
+               }),
       Each(IsEmpty()));
 }
 
@@ -115,11 +115,11 @@ TEST_P(Conformance, ADeadlineNamesBothRanksAndTheReason) {
   if (is_alone()) return;  // nobody to wait for
   const auto results = outcomes({kind(), size()}, [](Transport& mine) {
     if (mine.rank() == 1) {
-      mine.wait(0, 5, 1, soon(), "the others to be done");
+      wait_for(mine, 0, 5, 1, soon(), "the others to be done");
     } else if (mine.rank() == 0) {
       const Deadline start = Clock::now();
       const std::string error =
-          test::outcome_of([&] { mine.wait(1, 3, 7, start + 80ms, "all-reduce 3, slot 2"); });
+          test::outcome_of([&] { wait_for(mine, 1, 3, 7, start + 80ms, "all-reduce 3, slot 2"); });
       const auto took = Clock::now() - start;
       mine.publish(5, 1);
       expect(took >= 80ms && took < 2s, "the deadline came at another time");
@@ -139,16 +139,16 @@ TEST_P(Conformance, ARankThatLeavesIsAPeerFailureButWhatItPublishedCounts) {
       return;
     }
     const Deadline start = Clock::now();
-    mine.wait(1, 2, 4, soon(), "what it published");
+    wait_for(mine, 1, 2, 4, soon(), "what it published");
     try {
-      mine.wait(1, 2, 5, soon(), "barrier 9");
+      wait_for(mine, 1, 2, 5, soon(), "barrier 9");
       expect(false, "the wait returned");
     } catch (const PeerFailure& error) {
       const std::string text = error.what();
       expect(text.find(fmt::format("rank {} waited for rank 1", mine.rank())) == 0, text);
       expect(text.find("barrier 9") != std::string::npos, text);
     }
-    mine.wait(1, 2, 4, soon(), "what it published");
+    wait_for(mine, 1, 2, 4, soon(), "what it published");
     expect(Clock::now() - start < 10s, "it took too long");
   });
   EXPECT_THAT(results, Each(IsEmpty()));

@@ -1,17 +1,22 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace fanin {
 
-/// A number that grows, and how many sleep until it does. Two cache lines, since cores fetch lines
-/// in pairs. It works between threads and, in shared memory, between processes.
+/// A number that grows, how many sleep until it does, and a few words that change with it: all in
+/// one cache line, so that a small message comes with its flag. Two cache lines long, since cores
+/// fetch lines in pairs. It works between threads and, in shared memory, between processes.
 struct alignas(128) Flag {
   std::atomic<std::uint64_t> value{0};
   std::atomic<std::uint32_t> sleepers{0};
+  std::array<std::atomic<std::uint64_t>, 6> message{};
 };
+static_assert(offsetof(Flag, message) + sizeof(Flag::message) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
                   std::atomic<std::uint32_t>::is_always_lock_free,
               "a lock inside of an atomic would not work between processes");

@@ -1,7 +1,9 @@
 #include "transports/host_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -19,11 +21,41 @@ constexpr std::size_t round_up(std::size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
+/// Header, processes and channels, then the flags of all.
+constexpr std::size_t kHeadBytes = round_up(kPageBytes + kMaxHostRanks * sizeof(ProcessControl) +
+                                            Transport::kChannelCount * sizeof(ChannelControl));
+
 std::size_t control_bytes(int size) {
-  return round_up(kPageBytes + static_cast<std::size_t>(size) * sizeof(RankControl));
+  return kHeadBytes +
+         round_up(static_cast<std::size_t>(size) * Transport::kChannelCount * sizeof(RankFlags));
 }
 
-std::size_t area_bytes(std::size_t window_bytes) { return kPageBytes + round_up(window_bytes); }
+std::size_t channel_bytes(std::size_t window_bytes) {
+  return Transport::kNoteBytes + round_up(window_bytes);
+}
+
+std::size_t area_bytes(std::size_t window_bytes, std::size_t registered_bytes) {
+  return Transport::kChannelCount * channel_bytes(window_bytes) + registered_bytes;
+}
+
+std::size_t bytes_of(int size, std::size_t window_bytes, std::size_t registered_bytes) {
+  require(size >= 1 && size <= kMaxHostRanks, ErrorKind::kBadOption,
+          "a group on one host has 1 to {} ranks, got {}", kMaxHostRanks, size);
+  constexpr std::size_t kMostBytes = std::size_t{1} << 36;
+  require(window_bytes <= kMostBytes, ErrorKind::kBadOption,
+          "a window has at most {} bytes, got {}", kMostBytes, window_bytes);
+  return control_bytes(size) +
+         static_cast<std::size_t>(size) * area_bytes(window_bytes, registered_bytes);
+}
+
+/// What a rank could register at most: all the memory that there is. Addresses are cheap, but not
+/// endless: all ranks together get a sixteenth of them. The same for all processes of a host.
+std::size_t registered_bytes_for(int size) {
+  constexpr std::size_t kMostOfAll = std::size_t{1} << 43;
+  const auto pages = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES));
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return round_up(std::min(pages * page_bytes, kMostOfAll / static_cast<std::size_t>(size)));
+}
 
 std::byte* map(int fd, int flags, int protection, std::size_t bytes) {
   void* base = ::mmap(nullptr, bytes, protection, flags, fd, 0);
@@ -39,63 +71,83 @@ void allow_writing(std::byte* begin, std::size_t bytes) {
 }  // namespace
 
 std::size_t HostMemory::bytes_for(int size, std::size_t window_bytes) {
-  require(size >= 1 && size <= kMaxHostRanks, ErrorKind::kBadOption,
-          "a group on one host has 1 to {} ranks, got {}", kMaxHostRanks, size);
-  constexpr std::size_t kMostBytes = std::size_t{1} << 40;
-  require(window_bytes <= kMostBytes, ErrorKind::kBadOption,
-          "a window has at most {} bytes, got {}", kMostBytes, window_bytes);
-  return control_bytes(size) + static_cast<std::size_t>(size) * area_bytes(window_bytes);
+  return bytes_of(size, window_bytes, registered_bytes_for(std::max(size, 1)));
 }
 
 HostMemory HostMemory::make_private(int size, std::size_t window_bytes) {
   std::byte* base = map(-1, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, PROT_READ | PROT_WRITE,
-                        bytes_for(size, window_bytes));
-  return {base, size, window_bytes};
+                        bytes_of(size, window_bytes, 0));
+  return {base, size, window_bytes, 0};
 }
 
 HostMemory HostMemory::map_file(int fd, int rank, int size, std::size_t window_bytes) {
-  HostMemory memory(map(fd, MAP_SHARED, PROT_READ, bytes_for(size, window_bytes)), size,
-                    window_bytes);
+  HostMemory memory(map(fd, MAP_SHARED | MAP_NORESERVE, PROT_READ, bytes_for(size, window_bytes)),
+                    size, window_bytes, registered_bytes_for(size));
+  // A dump of a process that crashed should not hold the gradients of all.
+  ::madvise(memory.base_, memory.byte_count(), MADV_DONTDUMP);
   allow_writing(memory.base_, control_bytes(size));
-  allow_writing(memory.area_of(rank), area_bytes(window_bytes));
+  allow_writing(memory.area_of(rank), area_bytes(window_bytes, memory.registered_bytes_));
   return memory;
 }
 
-HostMemory::HostMemory(std::byte* base, int size, std::size_t window_bytes)
-    : base_(base), size_(size), window_bytes_(window_bytes) {}
+HostMemory::HostMemory(std::byte* base, int size, std::size_t window_bytes,
+                       std::size_t registered_bytes)
+    : base_(base), size_(size), window_bytes_(window_bytes), registered_bytes_(registered_bytes) {}
 
 HostMemory::HostMemory(HostMemory&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)),
       size_(other.size_),
-      window_bytes_(other.window_bytes_) {}
+      window_bytes_(other.window_bytes_),
+      registered_bytes_(other.registered_bytes_) {}
 
 HostMemory::~HostMemory() {
-  if (base_ != nullptr) ::munmap(base_, bytes_for(size_, window_bytes_));
+  if (base_ != nullptr) ::munmap(base_, byte_count());
+}
+
+std::size_t HostMemory::byte_count() const {
+  return bytes_of(size_, window_bytes_, registered_bytes_);
 }
 
 void HostMemory::construct() {
+  // Memory that nobody has touched is zero, which is what flags start with: constructing those of
+  // all channels would touch megabytes.
   auto* header = new (base_) HostHeader;
   header->size = static_cast<std::uint32_t>(size_);
   header->window_bytes = window_bytes_;
-  for (int rank = 0; rank < size_; ++rank) new (&control(rank)) RankControl;
 }
 
 HostHeader& HostMemory::header() { return *std::launder(reinterpret_cast<HostHeader*>(base_)); }
 
-RankControl& HostMemory::control(int rank) {
-  return std::launder(reinterpret_cast<RankControl*>(base_ + kPageBytes))[rank];
+ProcessControl& HostMemory::process(int rank) {
+  return std::launder(reinterpret_cast<ProcessControl*>(base_ + kPageBytes))[rank];
+}
+
+ChannelControl& HostMemory::channel(int channel) {
+  return std::launder(reinterpret_cast<ChannelControl*>(
+      base_ + kPageBytes + kMaxHostRanks * sizeof(ProcessControl)))[channel];
+}
+
+RankFlags& HostMemory::flags(int rank, int channel) {
+  return std::launder(reinterpret_cast<RankFlags*>(base_ + kHeadBytes))[channel * size_ + rank];
 }
 
 std::byte* HostMemory::area_of(int rank) {
-  return base_ + control_bytes(size_) + static_cast<std::size_t>(rank) * area_bytes(window_bytes_);
+  return base_ + control_bytes(size_) +
+         static_cast<std::size_t>(rank) * area_bytes(window_bytes_, registered_bytes_);
 }
 
-std::span<std::byte> HostMemory::call_line(int rank) {
-  return {area_of(rank), Transport::kCallLineBytes};
+std::span<std::byte> HostMemory::note(int rank, int channel) {
+  return {area_of(rank) + static_cast<std::size_t>(channel) * channel_bytes(window_bytes_),
+          Transport::kNoteBytes};
 }
 
-std::span<std::byte> HostMemory::window(int rank) {
-  return {area_of(rank) + kPageBytes, window_bytes_};
+std::span<std::byte> HostMemory::window(int rank, int channel) {
+  return {note(rank, channel).data() + Transport::kNoteBytes, window_bytes_};
+}
+
+std::span<std::byte> HostMemory::registered(int rank) {
+  if (registered_bytes_ == 0) return {};
+  return {area_of(rank) + area_bytes(window_bytes_, 0), registered_bytes_};
 }
 
 }  // namespace fanin

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "transports/flag_wait.h"
+#include "transports/transport.h"
 
 namespace fanin {
 
@@ -14,17 +15,31 @@ inline constexpr int kHostFlagCount = 64;
 inline constexpr int kMaxHostRanks = 1024;
 inline constexpr std::size_t kDefaultWindowBytes = std::size_t{4} << 20;
 
-/// What everybody may write: a rank its flags, and the others that they sleep on one.
-struct RankControl {
+/// One rank's row of flags on one channel. Everybody may write: a rank its flags, and the others
+/// that they sleep on one.
+struct RankFlags {
   alignas(128) std::atomic<std::uint32_t> left{0};  // the rank has gone, by its own will
-  std::atomic<std::uint32_t> pid{0};                // 0: it has not come yet
   std::array<Flag, kHostFlagCount> flags;
+};
+
+/// What all ranks of a channel share. The low bits name a process: who ended the epoch before, and
+/// who decides.
+struct alignas(128) ChannelControl {
+  static constexpr int kRankBits = 16;
+  std::atomic<std::uint64_t> epoch_and_ender{0};
+  std::atomic<std::uint64_t> generation_and_decider{0};
+};
+
+/// A rank's process, and why it last ended an epoch: written by itself.
+struct alignas(128) ProcessControl {
+  std::atomic<std::uint32_t> pid{0};  // 0: it has not come yet
+  std::atomic<std::uint64_t> used_channels{0};
 };
 
 /// At the start of shared memory, so that two builds that differ notice.
 struct HostHeader {
   static constexpr std::uint64_t kMagic = 0x6e69'6e61'662d'6c61;
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -32,17 +47,16 @@ struct HostHeader {
   std::uint64_t window_bytes = 0;
 };
 
-/// A piece of mapped memory that the ranks of one host share: the header, the controls of all
-/// ranks, then for each rank a page with its call line, and its window. Memory is only used when
-/// touched.
+/// A piece of mapped memory that the ranks of one host share: the header and the controls, then for
+/// each rank what only it may write: on each channel a note and a window, and its registered
+/// memory, which is as large as the memory of the machine. Memory is only used when touched.
 class HostMemory {
  public:
-  /// Anonymous memory, for threads. Throws Unavailable.
+  /// Anonymous memory, for threads, without registered memory. Throws Unavailable.
   static HostMemory make_private(int size, std::size_t window_bytes);
 
-  /// Maps a file of at least bytes_for() bytes. Only `rank` gets to write into its call line and
-  /// window; a stray write into another's ends the process instead of spoiling a sum. Throws
-  /// Unavailable.
+  /// Maps a file of at least bytes_for() bytes. Only `rank` gets to write into its own area; a
+  /// stray write into another's ends the process instead of spoiling a sum. Throws Unavailable.
   static HostMemory map_file(int fd, int rank, int size, std::size_t window_bytes);
 
   static std::size_t bytes_for(int size, std::size_t window_bytes);
@@ -56,17 +70,22 @@ class HostMemory {
 
   int size() const { return size_; }
   HostHeader& header();
-  RankControl& control(int rank);
-  std::span<std::byte> call_line(int rank);
-  std::span<std::byte> window(int rank);
+  ProcessControl& process(int rank);
+  ChannelControl& channel(int channel);
+  RankFlags& flags(int rank, int channel);
+  std::span<std::byte> note(int rank, int channel);
+  std::span<std::byte> window(int rank, int channel);
+  std::span<std::byte> registered(int rank);
 
  private:
-  HostMemory(std::byte* base, int size, std::size_t window_bytes);
+  HostMemory(std::byte* base, int size, std::size_t window_bytes, std::size_t registered_bytes);
+  std::size_t byte_count() const;
   std::byte* area_of(int rank);
 
   std::byte* base_;
   int size_;
   std::size_t window_bytes_;
+  std::size_t registered_bytes_;
 };
 
 }  // namespace fanin

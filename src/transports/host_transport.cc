@@ -5,78 +5,204 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
-#include "fanin/error.h"
+#include "transports/epoch.h"
 
 namespace fanin {
+namespace {
 
-HostTransport::HostTransport(std::shared_ptr<HostMemory> memory, int rank, WakeOrder order,
-                             WaitTuning tuning)
+/// Why a rank ended an epoch, at the end of its note: the last few, for those who ask late.
+struct LastWords {
+  std::uint64_t epoch_and_one = 0;  // 0: none yet
+  std::uint32_t kind = 0;
+  std::uint32_t length = 0;
+  std::array<char, 496> sentence{};
+};
+static_assert(sizeof(LastWords) == 512);
+constexpr std::size_t kLastWordsCount = 4;
+static_assert(kLastWordsCount * sizeof(LastWords) <= Transport::kLastWordsBytes);
+
+std::uint64_t bit_of(int channel) { return std::uint64_t{1} << channel; }
+
+}  // namespace
+
+HostTransport::HostTransport(std::shared_ptr<HostMemory> memory, Place place, How how)
     : memory_(std::move(memory)),
-      rank_(rank),
-      order_(order),
-      tuning_(tuning),
-      process_(::getpid()) {}
+      place_(std::move(place)),
+      how_(how),
+      rank_(static_cast<int>(std::ranges::find(place_.members, place_.mine) -
+                             place_.members.begin())),
+      process_(::getpid()) {
+  memory_->process(place_.mine).used_channels.fetch_or(bit_of(channel()));
+  // A group that was here before has left; this one has not.
+  memory_->flags(place_.mine, channel()).left.store(0, std::memory_order_release);
+}
 
 HostTransport::~HostTransport() {
   // A fork of this process inherits the object but is not the rank.
   if (::getpid() != process_) return;
-  RankControl& mine = memory_->control(rank_);
+  RankFlags& mine = memory_->flags(place_.mine, channel());
   mine.left.store(1, std::memory_order_release);
   for (Flag& flag : mine.flags)
     if (flag.sleepers.load() != 0) wake_sleepers(flag);
+  memory_->process(place_.mine).used_channels.fetch_and(~bit_of(channel()));
+}
+
+HostTransport::Place HostTransport::place_of(int channel, int epoch_channel,
+                                             std::span<const int> ranks) const {
+  Place place{
+      .members = {}, .mine = place_.mine, .channel = channel, .epoch_channel = epoch_channel};
+  for (const int rank : ranks) place.members.push_back(member(rank));
+  return place;
 }
 
 Flag& HostTransport::flag_of(int rank, int flag) const {
-  assert(rank >= 0 && rank < memory_->size() && flag >= 0 && flag < kHostFlagCount);
-  return memory_->control(rank).flags[static_cast<std::size_t>(flag)];
+  assert(rank >= 0 && rank < size() && flag >= 0 && flag < kHostFlagCount);
+  return memory_->flags(member(rank), channel()).flags[static_cast<std::size_t>(flag)];
+}
+
+bool HostTransport::has_left(int rank) const {
+  return memory_->flags(member(rank), channel()).left.load(std::memory_order_acquire) != 0;
+}
+
+std::span<std::byte> HostTransport::last_words(int rank, std::uint64_t epoch) const {
+  return memory_->note(member(rank), place_.epoch_channel)
+      .last(kLastWordsBytes)
+      .subspan(epoch % kLastWordsCount * sizeof(LastWords), sizeof(LastWords));
 }
 
 void HostTransport::publish(int flag, std::uint64_t value) {
   Flag& mine = flag_of(rank_, flag);
   assert(value >= mine.value.load(std::memory_order_relaxed));
-  publish_flag(mine, value, order_);
+  publish_flag(mine, value, how_.order);
 }
 
 std::uint64_t HostTransport::peek(int rank, int flag) const {
   return flag_of(rank, flag).value.load(std::memory_order_acquire);
 }
 
-void HostTransport::wait(int rank, int flag, std::uint64_t value, Deadline deadline,
-                         std::string_view what) {
-  if (spin_until(flag_of(rank, flag), value, tuning_)) [[likely]]
-    return;
-  wait_asleep(rank, flag, value, deadline, what);
+bool HostTransport::is_gone(int peer) { return has_left(peer) || has_died(peer); }
+
+std::uint64_t HostTransport::used_channels() const {
+  return memory_->process(place_.mine).used_channels.load();
 }
 
-void HostTransport::wait_asleep(int rank, int flag, std::uint64_t value, Deadline deadline,
-                                std::string_view what) {
+std::uint64_t HostTransport::epoch() const {
+  return memory_->channel(place_.epoch_channel).epoch_and_ender.load(std::memory_order_acquire) >>
+         ChannelControl::kRankBits;
+}
+
+void HostTransport::end_epoch(std::uint64_t epoch, const EpochEnd& end) {
+  auto& word = memory_->channel(place_.epoch_channel).epoch_and_ender;
+  std::uint64_t seen = word.load(std::memory_order_acquire);
+  if (seen >> ChannelControl::kRankBits != epoch) return;
+  LastWords words{.epoch_and_one = epoch + 1,
+                  .kind = static_cast<std::uint32_t>(end.kind),
+                  .length = static_cast<std::uint32_t>(
+                      std::min(end.sentence.size(), sizeof(LastWords::sentence)))};
+  std::memcpy(words.sentence.data(), end.sentence.data(), words.length);
+  std::memcpy(last_words(rank_, epoch).data(), &words, sizeof words);
+  const std::uint64_t next =
+      (epoch + 1) << ChannelControl::kRankBits | static_cast<std::uint64_t>(place_.mine);
+  if (!word.compare_exchange_strong(seen, next, std::memory_order_acq_rel)) return;
+  for (int rank = 0; rank < size(); ++rank) {
+    // Those of the other channels of this group look once in a slice.
+    for (Flag& flag : memory_->flags(member(rank), channel()).flags)
+      if (flag.sleepers.load() != 0) wake_sleepers(flag);
+  }
+}
+
+void HostTransport::begin_epoch(std::uint64_t epoch) {
+  auto& word = memory_->channel(place_.epoch_channel).epoch_and_ender;
+  std::uint64_t seen = word.load(std::memory_order_acquire);
+  while (seen >> ChannelControl::kRankBits < epoch &&
+         !word.compare_exchange_weak(seen, epoch << ChannelControl::kRankBits))
+    continue;
+}
+
+int HostTransport::find_decider(std::uint64_t generation) {
+  auto& word = memory_->channel(place_.epoch_channel).generation_and_decider;
+  const std::uint64_t proposal =
+      generation << ChannelControl::kRankBits | static_cast<std::uint64_t>(place_.mine);
+  std::uint64_t seen = word.load(std::memory_order_acquire);
+  while (seen >> ChannelControl::kRankBits < generation)
+    if (word.compare_exchange_weak(seen, proposal, std::memory_order_acq_rel)) return rank_;
+  return rank_of(seen);
+}
+
+/// The rank of the process that a control's word names, or size().
+int HostTransport::rank_of(std::uint64_t word) const {
+  const auto process = static_cast<int>(word & ((1U << ChannelControl::kRankBits) - 1));
+  return static_cast<int>(std::ranges::find(place_.members, process) - place_.members.begin());
+}
+
+EpochEnd HostTransport::end_of(std::uint64_t epoch) const {
+  const std::uint64_t seen =
+      memory_->channel(place_.epoch_channel).epoch_and_ender.load(std::memory_order_acquire);
+  const auto heard = [&](int rank) -> std::optional<EpochEnd> {
+    LastWords words;
+    std::memcpy(&words, last_words(rank, epoch).data(), sizeof words);
+    if (words.epoch_and_one != epoch + 1 || words.length > words.sentence.size())
+      return std::nullopt;
+    return EpochEnd{.rank = rank,
+                    .kind = static_cast<ErrorKind>(words.kind),
+                    .sentence = std::string(words.sentence.data(), words.length)};
+  };
+  // The one who ended it; later, any of those who gave up.
+  const int ender = rank_of(seen);
+  if (seen >> ChannelControl::kRankBits == epoch + 1 && ender < size())
+    if (const auto end = heard(ender)) return *end;
+  for (int rank = 0; rank < size(); ++rank)
+    if (const auto end = heard(rank)) return *end;
+  return {.rank = std::min(ender, size() - 1), .sentence = "it no longer knows why"};
+}
+
+std::uint64_t HostTransport::wait(int rank, int flag, std::uint64_t value, Call& call) {
+  const Flag& theirs = flag_of(rank, flag);
+  if (spin_until(theirs, value, how_.tuning)) [[likely]]
+    return theirs.value.load(std::memory_order_acquire);
+  return wait_asleep(rank, flag, value, call);
+}
+
+std::string HostTransport::last_sign_of(int rank) const {
+  std::uint64_t last = 0;
+  for (const int flag : {kCallFlags, kCallFlags + 1}) last = std::max(last, peek(rank, flag));
+  if (count_of(last) == 0) return "it has not entered any operation of this epoch";
+  return fmt::format("it last entered operation {}{}", count_of(last),
+                     epoch_of(last) == epoch() ? "" : " of an earlier epoch");
+}
+
+std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value, Call& call) {
   Flag& theirs = flag_of(rank, flag);
+  const Deadline deadline = call.until();
   const Deadline start = Clock::now();
   Deadline last_check = start;
   for (Deadline now = start;; now = Clock::now()) {
-    const bool has_left = memory_->control(rank).left.load(std::memory_order_acquire) != 0;
+    const bool is_over = epoch() != call.epoch;
+    const bool has_gone = has_left(rank);
     const bool is_late = now >= deadline;
     bool is_dead = false;
-    if (is_late || now - last_check >= tuning_.slice) {
+    if (is_late || now - last_check >= how_.tuning.slice) {
       is_dead = has_died(rank);
       last_check = now;
     }
     // Looked at after its end: what a rank has published before that counts.
-    if (peek(rank, flag) >= value) return;
-    if (has_left)
+    if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
+    if (is_over) throw_epoch_end(end_of(call.epoch), call);
+    if (has_gone)
       throw PeerFailure(fmt::format("rank {} waited for {}, which has left the group: {}", rank_,
-                                    describe(rank), what));
+                                    describe(rank), call.describe()));
     if (is_dead)
-      throw PeerFailure(
-          fmt::format("rank {} waited for {}, which has died: {}", rank_, describe(rank), what));
+      throw PeerFailure(fmt::format("rank {} waited for {}, which has died: {}", rank_,
+                                    describe(rank), call.describe()));
     if (is_late)
-      throw DeadlineExceeded(fmt::format(
-          "rank {} waited {:.3g} s for {}, until the deadline: {} (flag {} is at {}, awaited {})",
-          rank_, std::chrono::duration<double>(now - start).count(), describe(rank), what, flag,
-          peek(rank, flag), value));
-    const auto limit = std::min<Clock::duration>(tuning_.slice, deadline - now);
-    if (sleep_until(theirs, value, limit, order_)) return;
+      throw DeadlineExceeded(
+          fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}", rank_,
+                      std::chrono::duration<double>(now - start).count(), describe(rank),
+                      call.describe(), last_sign_of(rank)));
+    const auto limit = std::min<Clock::duration>(how_.tuning.slice, deadline - now);
+    sleep_until(theirs, value, limit, how_.order);
   }
 }
 

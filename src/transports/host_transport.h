@@ -4,13 +4,15 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "transports/host_memory.h"
 #include "transports/transport.h"
 
 namespace fanin {
 
-/// What the transports of one host have in common: everything but how one learns of a death.
+/// What the transports of one host have in common: everything but how one learns of a death. Ranks
+/// of the transport are some of the processes that share the memory.
 class HostTransport : public Transport {
  public:
   ~HostTransport() override;
@@ -18,35 +20,62 @@ class HostTransport : public Transport {
   HostTransport& operator=(const HostTransport&) = delete;
 
   int rank() const final { return rank_; }
-  int size() const final { return memory_->size(); }
-  std::span<std::byte> window(int rank) final { return memory_->window(rank); }
-  std::span<std::byte> call_line(int rank) final { return memory_->call_line(rank); }
+  int size() const final { return static_cast<int>(place_.members.size()); }
+  std::span<std::byte> window(int rank) final { return memory_->window(member(rank), channel()); }
+  std::span<std::byte> note(int rank) final { return memory_->note(member(rank), channel()); }
+  std::span<std::byte> registered(int rank) final { return memory_->registered(member(rank)); }
   int flag_count() const final { return kHostFlagCount; }
+  Message& message(int rank, int flag) final { return flag_of(rank, flag).message; }
   void publish(int flag, std::uint64_t value) final;
   std::uint64_t peek(int rank, int flag) const final;
-  void wait(int rank, int flag, std::uint64_t value, Deadline deadline,
-            std::string_view what) final;
+  std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) final;
+  std::uint64_t epoch() const final;
+  void end_epoch(std::uint64_t epoch, const EpochEnd& end) final;
+  void begin_epoch(std::uint64_t epoch) final;
+  EpochEnd end_of(std::uint64_t epoch) const final;
+  int find_decider(std::uint64_t generation) final;
+  std::shared_ptr<void> memory_handle() final { return memory_; }
+  bool is_gone(int peer) final;
+  std::uint64_t used_channels() const final;
 
  protected:
-  HostTransport(std::shared_ptr<HostMemory> memory, int rank, WakeOrder order, WaitTuning tuning);
+  /// Which of the processes these ranks are, and what part of the memory they use.
+  struct Place {
+    std::vector<int> members;  // by rank
+    int mine = 0;              // among the processes
+    int channel = 0;
+    int epoch_channel = 0;
+  };
+  struct How {
+    WakeOrder order;
+    WaitTuning tuning;
+  };
 
-  HostMemory& memory() const { return *memory_; }
+  HostTransport(std::shared_ptr<HostMemory> memory, Place place, How how);
+
+  const std::shared_ptr<HostMemory>& memory() const { return memory_; }
+  const How& how() const { return how_; }
+  int member(int rank) const { return place_.members[static_cast<std::size_t>(rank)]; }
+
+  /// The place of `ranks` of this transport on another channel.
+  Place place_of(int channel, int epoch_channel, std::span<const int> ranks) const;
 
   /// Whether the rank cannot publish any more, without having left. Asked once in a slice.
   virtual bool has_died(int peer) = 0;
 
-  /// Names the rank in messages, with what is known about it.
-  virtual std::string describe(int peer) const = 0;
-
  private:
-  void wait_asleep(int rank, int flag, std::uint64_t value, Deadline deadline,
-                   std::string_view what);
+  std::uint64_t wait_asleep(int rank, int flag, std::uint64_t value, Call& call);
+  std::string last_sign_of(int rank) const;
   Flag& flag_of(int rank, int flag) const;
+  bool has_left(int rank) const;
+  int channel() const { return place_.channel; }
+  std::span<std::byte> last_words(int rank, std::uint64_t epoch) const;
+  int rank_of(std::uint64_t word) const;
 
   std::shared_ptr<HostMemory> memory_;
+  Place place_;
+  How how_;
   int rank_;
-  WakeOrder order_;
-  WaitTuning tuning_;
   pid_t process_;
 };
 

@@ -17,6 +17,7 @@ using test::Folder;
 using test::Kind;
 using test::meet;
 using test::outcome_of;
+using test::wait_for;
 using test::World;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -28,7 +29,7 @@ struct Pair {
       : peer([this] {
           const auto its = test::join(folder, world, 1);
           meet(*its, 1, Clock::now() + 20s);
-          its->wait(0, 2, 1, Clock::now() + 20s, "to be let go");
+          wait_for(*its, 0, 2, 1, Clock::now() + 20s, "to be let go");
           its->publish(2, 1);
         }),
         mine(test::join(folder, world, 0)) {
@@ -49,7 +50,7 @@ TEST(PeerDeath, IsNoticedAtOnceAndNamesRankAndProcess) {
     ::kill(pair.peer.pid(), SIGKILL);
     const Deadline start = Clock::now();
     try {
-      pair.mine->wait(1, 2, 1, start + 20s, "barrier 2");
+      wait_for(*pair.mine, 1, 2, 1, start + 20s, "barrier 2");
       FAIL() << "the wait returned";
     } catch (const PeerFailure& error) {
       EXPECT_EQ(std::string(error.what()),
@@ -66,14 +67,14 @@ TEST(PeerDeath, IsPreferredToADeadlineThatIsOver) {
   ::kill(pair.peer.pid(), SIGKILL);
   ProcessWatch watch(pair.peer.pid());
   while (!watch.has_ended()) std::this_thread::sleep_for(1ms);
-  EXPECT_THROW(pair.mine->wait(1, 2, 1, Clock::now() - 1s, "barrier 2"), PeerFailure);
+  EXPECT_THROW(wait_for(*pair.mine, 1, 2, 1, Clock::now() - 1s, "barrier 2"), PeerFailure);
 }
 
 TEST(PeerDeath, WhatItPublishedBeforeCounts) {
   Pair pair;
   ::kill(pair.peer.pid(), SIGKILL);
   pair.peer.outcome();
-  EXPECT_NO_THROW(pair.mine->wait(1, 1, 1, Clock::now() - 1s, "the meeting"));
+  EXPECT_NO_THROW(wait_for(*pair.mine, 1, 1, 1, Clock::now() - 1s, "the meeting"));
 }
 
 TEST(PeerStop, IsADeadlineAndNoDeathAndGoesOnAfterwards) {
@@ -81,22 +82,22 @@ TEST(PeerStop, IsADeadlineAndNoDeathAndGoesOnAfterwards) {
   ::kill(pair.peer.pid(), SIGSTOP);
   pair.mine->publish(2, 1);
   try {
-    pair.mine->wait(1, 2, 1, Clock::now() + 200ms, "barrier 2");
+    wait_for(*pair.mine, 1, 2, 1, Clock::now() + 200ms, "barrier 2");
     FAIL() << "the wait returned";
   } catch (const DeadlineExceeded& error) {
     EXPECT_THAT(error.what(),
                 AllOf(HasSubstr(fmt::format("rank 1 (process {}, which is stopped by a signal)",
                                             pair.peer.pid())),
-                      HasSubstr("barrier 2 (flag 2 is at 0, awaited 1)")));
+                      HasSubstr("barrier 2; it last entered operation 1")));
   }
   ::kill(pair.peer.pid(), SIGCONT);
-  EXPECT_NO_THROW(pair.mine->wait(1, 2, 1, Clock::now() + 20s, "barrier 2"));
+  EXPECT_NO_THROW(wait_for(*pair.mine, 1, 2, 1, Clock::now() + 20s, "barrier 2"));
   EXPECT_EQ(pair.peer.outcome(), "");
 }
 
 TEST(SharedMemory, AStrayWriteIntoAnotherRanksWindowEndsTheWriter) {
   const auto results = test::outcomes({Kind::kProcesses}, [](Transport& mine) {
-    if (mine.rank() == 0) mine.wait(1, 2, 1, Clock::now() + 20s, "never");
+    if (mine.rank() == 0) wait_for(mine, 1, 2, 1, Clock::now() + 20s, "never");
     ::signal(SIGSEGV, SIG_DFL);  // a sanitizer would report what is wanted here
     std::memset(mine.window(0).data(), 1, 1);
   });
@@ -109,7 +110,7 @@ TEST(SharedMemory, AForkOfARankIsNotTheRank) {
   Child fork([&] { pair.mine.reset(); });
   EXPECT_EQ(fork.outcome(), "");
   pair.mine->publish(2, 1);
-  EXPECT_NO_THROW(pair.mine->wait(1, 2, 1, Clock::now() + 20s, "barrier 2"));
+  EXPECT_NO_THROW(wait_for(*pair.mine, 1, 2, 1, Clock::now() + 20s, "barrier 2"));
   EXPECT_EQ(pair.peer.outcome(), "");
 }
 

@@ -11,7 +11,7 @@ namespace fanin {
 std::string describe_missing(HostMemory& memory) {
   std::vector<std::string> missing;
   for (int rank = 0; rank < memory.size(); ++rank)
-    if (memory.control(rank).pid.load(std::memory_order_acquire) == 0)
+    if (memory.process(rank).pid.load(std::memory_order_acquire) == 0)
       missing.push_back(std::to_string(rank));
   if (missing.empty()) return {};
   const std::size_t count = missing.size();

@@ -101,7 +101,7 @@ class Host {
     if (!receive_packet(seats_[static_cast<std::size_t>(rank)].get()).bytes.empty()) return;
     fail_with<PeerFailure>(
         fmt::format("rank {} (process {}) went away while the group was still joining at \"{}\"",
-                    rank, memory_.control(rank).pid.load(), options_.path.native()));
+                    rank, memory_.process(rank).pid.load(), options_.path.native()));
   }
 
   void hear(FileDescriptor guest) {
@@ -121,7 +121,7 @@ class Host {
     if (!send_reply(guest.get(), {Reply::kAdmitted, 0}, {}, memory_file_)) return;
     if (hello.wake_order != static_cast<std::uint32_t>(WakeOrder::kSleeperPays))
       order_ = WakeOrder::kBothPay;
-    memory_.control(static_cast<int>(hello.rank))
+    memory_.process(static_cast<int>(hello.rank))
         .pid.store(static_cast<std::uint32_t>(credentials.pid), std::memory_order_release);
     seats_[hello.rank] = std::move(guest);
     ++seated_;
@@ -162,7 +162,7 @@ class Host {
       return Refusal{
           ErrorKind::kRankMismatch,
           fmt::format("process {} wants to be rank {}, which process {} is already", guest.pid,
-                      hello->rank, memory_.control(static_cast<int>(hello->rank)).pid.load())};
+                      hello->rank, memory_.process(static_cast<int>(hello->rank)).pid.load())};
     return std::nullopt;
   }
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <numeric>
 #include <vector>
 
 #include "core/require.h"
@@ -18,24 +19,40 @@ namespace {
 
 class SharedMemory final : public HostTransport {
  public:
-  SharedMemory(HostMemory memory, int rank, WakeOrder order, WaitTuning tuning)
-      : HostTransport(std::make_shared<HostMemory>(std::move(memory)), rank, order, tuning) {
+  SharedMemory(std::shared_ptr<HostMemory> memory, Place place, How how)
+      : HostTransport(std::move(memory), std::move(place), how) {
     peers_.reserve(static_cast<std::size_t>(size()));
     for (int peer = 0; peer < size(); ++peer)
-      peers_.emplace_back(static_cast<pid_t>(this->memory().control(peer).pid.load()));
+      peers_.emplace_back(static_cast<pid_t>(this->memory()->process(member(peer)).pid.load()));
+  }
+
+  static std::unique_ptr<Transport> make(HostMemory memory, int rank, WakeOrder order,
+                                         WaitTuning tuning) {
+    Place place{.members = std::vector<int>(static_cast<std::size_t>(memory.size())),
+                .mine = rank,
+                .channel = 0,
+                .epoch_channel = 0};
+    std::iota(place.members.begin(), place.members.end(), 0);
+    return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(memory)),
+                                          std::move(place), How{order, tuning});
   }
 
   std::string_view name() const override { return "shared-memory"; }
   Sight sight(int peer) const override { return peer == rank() ? Sight::kMemory : Sight::kWindow; }
 
- protected:
-  bool has_died(int peer) override { return peers_[static_cast<std::size_t>(peer)].has_ended(); }
+  std::unique_ptr<Transport> open(int channel, int epoch_channel,
+                                  std::span<const int> ranks) override {
+    return std::make_unique<SharedMemory>(memory(), place_of(channel, epoch_channel, ranks), how());
+  }
 
   std::string describe(int peer) const override {
     const ProcessWatch& watch = peers_[static_cast<std::size_t>(peer)];
     return fmt::format("rank {} (process {}{})", peer, watch.pid(),
                        watch.is_stopped() ? ", which is stopped by a signal" : "");
   }
+
+ protected:
+  bool has_died(int peer) override { return peers_[static_cast<std::size_t>(peer)].has_ended(); }
 
  private:
   std::vector<ProcessWatch> peers_;
@@ -57,7 +74,7 @@ Admission host(const RendezvousOptions& options, WakeOrder order) {
       make_memory_file(HostMemory::bytes_for(options.size, options.window_bytes));
   HostMemory memory = HostMemory::map_file(file.get(), 0, options.size, options.window_bytes);
   memory.construct();
-  memory.control(0).pid.store(static_cast<std::uint32_t>(::getpid()));
+  memory.process(0).pid.store(static_cast<std::uint32_t>(::getpid()));
   if (options.size > 1) order = host_rendezvous(options, memory, file.get(), order);
   return {std::move(memory), order};
 }
@@ -77,7 +94,7 @@ std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path,
   const RendezvousOptions options{path, rank, size, window_bytes, deadline};
   const WakeOrder order = prepare_wake_order();
   Admission admission = rank == 0 ? host(options, order) : enter_rendezvous(options, order);
-  return std::make_unique<SharedMemory>(std::move(admission.memory), rank, admission.order, tuning);
+  return SharedMemory::make(std::move(admission.memory), rank, admission.order, tuning);
 }
 
 }  // namespace fanin

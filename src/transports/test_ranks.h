@@ -59,6 +59,7 @@ struct World {
 };
 
 using Body = std::function<void(Transport&)>;
+using OwningBody = std::function<void(std::unique_ptr<Transport>)>;
 
 /// What is wrong, from inside of a rank: gtest's macros do not reach out of a process.
 inline void expect(bool condition, const std::string& sentence) {
@@ -125,15 +126,15 @@ inline std::unique_ptr<Transport> join(const Folder& folder, const World& world,
                             Clock::now() + 20s, world.tuning);
 }
 
-/// Runs `body` as each rank; the outcome of each, by rank. A rank leaves when its body returns.
-inline std::vector<std::string> outcomes(const World& world, const Body& body) {
+/// Runs `body` as each rank; the outcome of each, by rank.
+inline std::vector<std::string> outcomes(const World& world, const OwningBody& body) {
   const auto size = static_cast<std::size_t>(world.size);
   std::vector<std::string> results(size);
   const Folder folder;
   if (world.kind == Kind::kProcesses) {
     std::vector<Child> children;
     for (int rank = 0; rank < world.size; ++rank)
-      children.emplace_back([&, rank] { body(*join(folder, world, rank)); });
+      children.emplace_back([&, rank] { body(join(folder, world, rank)); });
     for (std::size_t rank = 0; rank < size; ++rank) results[rank] = children[rank].outcome();
     return results;
   }
@@ -147,17 +148,33 @@ inline std::vector<std::string> outcomes(const World& world, const Body& body) {
         std::unique_ptr<Transport> mine = world.kind == Kind::kThreads
                                               ? std::move(transports[rank])
                                               : join(folder, world, static_cast<int>(rank));
-        body(*mine);
+        body(std::move(mine));
       });
     });
   threads.clear();
   return results;
 }
 
+/// The same for a body that borrows: a rank leaves when it returns.
+inline std::vector<std::string> outcomes(const World& world, const Body& body) {
+  return outcomes(world,
+                  OwningBody([&](std::unique_ptr<Transport> transport) { body(*transport); }));
+}
+
+/// Waits in the epoch that is now.
+inline std::uint64_t wait_for(Transport& mine, int peer, int flag, std::uint64_t value,
+                              Deadline deadline, std::string_view what) {
+  Call call{.epoch = mine.epoch(),
+            .describe = [what] { return std::string(what); },
+            .deadline = deadline};
+  return mine.wait(peer, flag, value, call);
+}
+
 /// All ranks publish `value` and wait for it.
 inline void meet(Transport& mine, std::uint64_t value, Deadline deadline, int flag = 1) {
   mine.publish(flag, value);
-  for (int peer = 0; peer < mine.size(); ++peer) mine.wait(peer, flag, value, deadline, "meeting");
+  for (int peer = 0; peer < mine.size(); ++peer)
+    wait_for(mine, peer, flag, value, deadline, "meeting");
 }
 
 }  // namespace fanin::test

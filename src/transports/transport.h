@@ -1,10 +1,19 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "fanin/error.h"
 
 namespace fanin {
 
@@ -20,31 +29,69 @@ inline Deadline deadline_after(std::chrono::duration<double> timeout) {
 
 /// What a rank may do with another rank's data.
 enum class Sight : std::uint8_t {
-  kMemory,   // read and write its buffers
-  kWindow,   // read the slots of its window
+  kMemory,   // read all of it
+  kWindow,   // read its window, and buffers in its registered memory
   kMessage,  // receive what it sends
 };
 
-/// The ranks of one group on one host, as one of them sees it. One object per rank; its functions
-/// are called by one thread at a time.
+/// What a rank is in the middle of: how long it may wait in all, and how messages call it.
+struct Call {
+  std::uint64_t epoch = 0;
+  std::chrono::duration<double> timeout = std::chrono::minutes(5);
+  /// "all_reduce of float32 [4] by direct (operation 3)".
+  std::function<std::string()> describe = {};
+  /// Set by the first wait that has to sleep: a call that nobody keeps waiting reads no clock.
+  std::optional<Deadline> deadline = std::nullopt;
+
+  Deadline until() {
+    if (!deadline) deadline = deadline_after(timeout);
+    return *deadline;
+  }
+};
+
+/// Why an epoch has ended.
+struct EpochEnd {
+  int rank = 0;  ///< who ended it
+  ErrorKind kind = ErrorKind::kPeerDied;
+  std::string sentence;
+};
+
+/// Throws what the rank that ended the epoch has thrown, with its sentence.
+[[noreturn]] void throw_epoch_end(const EpochEnd& end, const Call& call);
+
+/// Some ranks of one host, as one of them sees it. One object per rank; its functions are called by
+/// one thread at a time, but for epoch() and end_epoch(), which any may call.
 ///
-/// Each rank owns a window of bytes, a call line and a row of flags. Its own it writes, those of
-/// others it only reads. A flag is a number that grows over the life of the group and is never set
-/// back.
+/// Each rank owns a window of bytes, a note and a row of flags. Its own it writes, those of others
+/// it only reads. A flag is a number that grows and is never set back, with a few words beside it
+/// that change with it.
+///
+/// Failures have one place: an epoch. Whoever gives up ends it, and all who wait in it are told at
+/// once. What a rank that is late still does in an epoch that is over, it does to memory of its
+/// own.
 ///
 /// Destroying the object means that its rank leaves: whoever waits for more than it has published
 /// gets PeerFailure.
 class Transport {
  public:
-  /// Bytes of a call line: what a rank says about the operation that it enters.
-  static constexpr std::size_t kCallLineBytes = 256;
+  /// What a rank says about the operation that it enters, in two halves that take turns.
+  static constexpr std::size_t kNoteBytes = 65536;
+  /// At the end of a note: not for those who use the transport.
+  static constexpr std::size_t kLastWordsBytes = 2048;
 
-  /// What a flag is for. The call flag counts the operations whose call line this rank has written;
-  /// the completion flag counts the waves after which this rank reads no slot any more; from the
-  /// first free one on, each counts the waves of one level.
-  static constexpr int kCallFlag = 0;
-  static constexpr int kCompletionFlag = 1;
-  static constexpr int kFirstFreeFlag = 2;
+  /// Words beside a flag, in its cache line.
+  static constexpr std::size_t kMessageWords = 6;
+  using Message = std::array<std::atomic<std::uint64_t>, kMessageWords>;
+
+  /// What a flag is for. The two call flags take turns; each carries what a rank says when it
+  /// enters an operation. The note flag says which operation the note is about, where ranks differ.
+  /// The completion flag counts the waves after which this rank reads no slot
+  /// any more; from the first free one on, each counts the waves of one level.
+  static constexpr int kCallFlags = 0;
+  static constexpr int kNoteFlag = 2;
+  static constexpr int kCompletionFlag = 3;
+  static constexpr int kShrinkFlag = 4;
+  static constexpr int kFirstFreeFlag = 5;
 
   virtual ~Transport() = default;
 
@@ -55,14 +102,27 @@ class Transport {
   /// What this rank may do with the data of `peer`.
   virtual Sight sight(int peer) const = 0;
 
+  /// Names the rank for messages, with what is known about it: "rank 1 (process 42)".
+  virtual std::string describe(int peer) const = 0;
+
   /// The window of a rank: 64-byte aligned, the same size for all ranks.
   virtual std::span<std::byte> window(int rank) = 0;
 
-  /// The call line of a rank: kCallLineBytes, 64-byte aligned.
-  virtual std::span<std::byte> call_line(int rank) = 0;
+  /// The note of a rank: kNoteBytes, 64-byte aligned.
+  virtual std::span<std::byte> note(int rank) = 0;
+
+  /// Memory of a rank's process that all ranks may read, and only it may write: the same bytes for
+  /// all transports of a process. Null and empty where all memory is seen.
+  virtual std::span<std::byte> registered(int rank) = 0;
+
+  /// Keeps the memory of all of that mapped as long as it lives.
+  virtual std::shared_ptr<void> memory_handle() = 0;
 
   /// How many flags a rank has: at least 64.
   virtual int flag_count() const = 0;
+
+  /// Written by the rank itself before it publishes the flag, read by others after.
+  virtual Message& message(int rank, int flag) = 0;
 
   /// Sets one of this rank's flags: everything that this rank wrote before is visible to whoever
   /// sees the value. Values must not decrease.
@@ -71,11 +131,38 @@ class Transport {
   /// The present value of a flag, with acquire order.
   virtual std::uint64_t peek(int rank, int flag) const = 0;
 
-  /// Returns when the flag has reached `value`. Spins, yields, then sleeps. Throws DeadlineExceeded
-  /// at the deadline and PeerFailure when that rank is dead and has not published the value; the
-  /// message names this rank, the peer, and `what`, which says what for ("all-reduce 3, ...").
-  virtual void wait(int rank, int flag, std::uint64_t value, Deadline deadline,
-                    std::string_view what) = 0;
+  /// Returns when the flag has reached `value`, with what it is then. Spins, yields, then sleeps.
+  /// Throws DeadlineExceeded at the deadline, PeerFailure when that rank is dead and has not
+  /// published the value, and as throw_epoch_end() when the call's epoch is over; messages name
+  /// this rank, the peer, its last sign of life, and the call.
+  virtual std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) = 0;
+
+  /// Counts the failures of the group, from 0.
+  virtual std::uint64_t epoch() const = 0;
+
+  /// Ends an epoch, unless it has ended already, and wakes all who wait in it.
+  virtual void end_epoch(std::uint64_t epoch, const EpochEnd& end) = 0;
+
+  /// Begins an epoch, unless it or a later one has begun: for the first of a new group.
+  virtual void begin_epoch(std::uint64_t epoch) = 0;
+
+  /// Why the epoch has ended, as far as it is still known.
+  virtual EpochEnd end_of(std::uint64_t epoch) const = 0;
+
+  /// Whether the rank will never come again: it is dead, or has left.
+  virtual bool is_gone(int peer) = 0;
+
+  /// One of those who ask decides; all are told who. Generations count from 1.
+  virtual int find_decider(std::uint64_t generation) = 0;
+
+  /// The same memory on another channel, for some of the ranks, in this order. Its epochs are those
+  /// of channel `epoch_channel`. Only one group at a time may use a channel, all its ranks alike.
+  virtual std::unique_ptr<Transport> open(int channel, int epoch_channel,
+                                          std::span<const int> ranks) = 0;
+
+  /// How many channels there are, and which of them this process uses, a bit for each.
+  static constexpr int kChannelCount = 64;
+  virtual std::uint64_t used_channels() const = 0;
 };
 
 }  // namespace fanin

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "distribute/lane.h"
+#include "distribute/request.h"
+#include "distribute/schedule_book.h"
+#include "executor/memory_plan.h"
+#include "executor/visible_plan.h"
+#include "executor/window_plan.h"
+#include "fanin/context.h"
+
+namespace fanin {
+
+/// A request bound to one rank of one lane: what the next call like it replays. The way in which
+/// the data goes depends on its size and on who can read it, never the bits.
+class BoundCall {
+ public:
+  /// Extents of the first axis, one a rank: of all_gather only.
+  using Extents = std::vector<std::uint64_t>;
+
+  /// The request's arguments have been checked. Throws InvalidArgument as build_schedule(), or
+  /// (kBadSchedule) if the lane's window is too small for the algorithm.
+  BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook& book, Context& context);
+
+  const Request& request() const { return request_; }
+  const Extents& extents() const { return extents_; }
+  std::uint64_t fingerprint() const { return fingerprint_; }
+  const Arithmetic& arithmetic() const { return arithmetic_; }
+
+  /// Data of this rank, an address for each tensor; what the rank does not hold or want is not
+  /// looked at. Enters the operation and does it. Throws as Lane and Transport::wait() do.
+  void run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t> step,
+           std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+           Call& call);
+
+  /// Only what comes after entering: for requests that have been entered already.
+  void run_entered(Lane& lane, std::span<const std::byte* const> inputs,
+                   std::span<std::byte* const> outputs, Call& call);
+
+ private:
+  enum class Way : std::uint8_t {
+    kAlone,   // one rank, this thread and its helpers
+    kTiny,    // the data is in the first message
+    kSmall,   // the data is in a slot before the first message: every rank sums all
+    kLarge,   // by windows, or directly where all ranks see the data
+    kWindow,  // by windows
+  };
+
+  Way choose(const Lane& lane) const;
+  std::span<std::byte> small_slot(Lane& lane, int rank, const Ticket& ticket);
+  void gather(std::span<const std::byte* const> inputs, std::byte* to) const;
+  void sum_all(std::span<const std::byte* const> rows, std::span<const std::byte* const> inputs,
+               int rank, std::span<std::byte* const> outputs);
+  Lane::Entry first_message(Lane& lane, const Ticket& ticket,
+                            std::span<const std::byte* const> inputs,
+                            std::span<std::byte* const> outputs);
+  bool find_visible(Lane& lane, const Ticket& ticket);
+
+  Request request_;
+  Extents extents_;
+  std::uint64_t fingerprint_;
+  Arithmetic arithmetic_;
+  std::shared_ptr<const ProvedSchedule> schedule_;
+  Context& context_;
+  std::vector<std::size_t> counts_;  // elements of each tensor
+  Layout layout_;
+  std::size_t input_bytes_;
+  WindowPlan::Room room_;
+  Way way_;
+  std::unique_ptr<MemoryPlan> memory_;    // for kAlone, kTiny, kSmall
+  std::unique_ptr<VisiblePlan> visible_;  // these two when first needed
+  std::unique_ptr<WindowPlan> window_;
+  // [rank * tensors + tensor], filled by each run
+  std::vector<const std::byte*> all_inputs_;
+  std::vector<std::byte*> all_outputs_;
+  std::vector<std::uint64_t> tiny_;  // the words of all ranks
+};
+
+}  // namespace fanin

@@ -1,0 +1,226 @@
+// What groups do besides the all-reduce of one tensor, by threads and by processes.
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "distribute/test_groups.h"
+#include "fanin/add_n.h"
+#include "fanin/error.h"
+
+namespace fanin {
+namespace {
+
+using test::expect;
+using test::filled;
+using test::in_processes;
+using test::on_all_ranks;
+using testing::Each;
+using testing::IsEmpty;
+
+/// Numbers that tell ranks and positions apart, and whose sums round.
+std::vector<float> numbers_of(int rank, std::size_t count) {
+  std::vector<float> numbers(count);
+  for (std::size_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 101) / 7.0F;
+  return numbers;
+}
+
+Tensor tensor_of(int rank, std::size_t count) {
+  return Tensor::of(std::span<const float>(numbers_of(rank, count)),
+                    Shape{static_cast<std::int64_t>(count)});
+}
+
+/// The sum by add_n, whose order the direct algorithm has.
+std::vector<float> sum_of(int size, std::size_t count) {
+  std::vector<Tensor> terms;
+  for (int rank = 0; rank < size; ++rank) terms.push_back(tensor_of(rank, count));
+  return add_n(terms).to_vector<float>();
+}
+
+/// Every way in which data goes: in the first message, in a slot, by windows or directly.
+constexpr std::size_t kCounts[] = {0, 1, 10, 11, 500, 513, 5'000, 20'000, 300'007};
+
+void check_all_reduce(Group& group) {
+  for (const std::size_t count : kCounts) {
+    const std::string at = fmt::format("{} elements", count);
+    const std::vector<float> wanted = sum_of(group.size(), count);
+    expect(group.all_reduce(tensor_of(group.rank(), count)).to_vector<float>() == wanted, at);
+    // In place, in memory that all see.
+    const Buffer buffer = group.allocate(count * sizeof(float));
+    const std::vector<float> numbers = numbers_of(group.rank(), count);
+    if (count > 0) std::memcpy(buffer.bytes().data(), numbers.data(), count * sizeof(float));
+    const Shape shape{static_cast<std::int64_t>(count)};
+    group.all_reduce(Tensor::view(buffer.bytes(), DType::kFloat32, shape),
+                     {buffer.bytes(), DType::kFloat32, shape});
+    expect(Tensor::view(buffer.bytes(), DType::kFloat32, shape).to_vector<float>() == wanted,
+           at + " in registered memory");
+    // Only one rank has such memory.
+    std::vector<float> mine = numbers;
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(mine));
+    if (group.rank() == 0 && count > 0)
+      std::memcpy(buffer.bytes().data(), numbers.data(), count * sizeof(float));
+    const std::span<std::byte> used = group.rank() == 0 ? buffer.bytes() : bytes;
+    group.all_reduce(Tensor::view(used, DType::kFloat32, shape), {used, DType::kFloat32, shape});
+    expect(Tensor::view(used, DType::kFloat32, shape).to_vector<float>() == wanted,
+           at + " in mixed memory");
+  }
+}
+
+void check_lists(Group& group) {
+  for (const std::vector<std::size_t>& counts :
+       {std::vector<std::size_t>{1, 2}, {0, 300, 7}, {5'000, 0, 60'000, 1}}) {
+    std::vector<Tensor> inputs;
+    std::vector<TensorView> outputs;
+    std::vector<std::vector<float>> results;
+    for (const std::size_t count : counts) {
+      inputs.push_back(tensor_of(group.rank(), count));
+      results.emplace_back(count);
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      outputs.push_back(TensorView::over(std::span(results[i]), inputs[i].shape()));
+    group.all_reduce(inputs, outputs);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      expect(results[i] == sum_of(group.size(), counts[i]), fmt::format("tensor {}", i));
+  }
+}
+
+void check_reduce(Group& group) {
+  for (int root = 0; root < group.size(); ++root)
+    for (const std::size_t count : {0, 3, 70'001}) {
+      std::vector<float> result(root == group.rank() ? static_cast<std::size_t>(count) : 0);
+      const Tensor input = tensor_of(group.rank(), static_cast<std::size_t>(count));
+      group.reduce(
+          input,
+          root == group.rank() ? TensorView::over(std::span(result), input.shape()) : TensorView{},
+          root);
+      if (root == group.rank())
+        expect(result == sum_of(group.size(), static_cast<std::size_t>(count)), "reduce");
+    }
+}
+
+void check_broadcast(Group& group) {
+  for (int root = 0; root < group.size(); ++root)
+    for (const std::size_t count : {0, 3, 70'001}) {
+      std::vector<float> numbers = numbers_of(group.rank(), static_cast<std::size_t>(count));
+      group.broadcast(TensorView::over(std::span(numbers), Shape{static_cast<std::int64_t>(count)}),
+                      root);
+      expect(numbers == numbers_of(root, static_cast<std::size_t>(count)), "broadcast");
+    }
+}
+
+void check_all_gather(Group& group) {
+  for (const std::int64_t rows : {0, 1, 1000}) {
+    // Rank r has r more rows.
+    std::vector<std::int64_t> wanted;
+    for (int rank = 0; rank < group.size(); ++rank)
+      wanted.insert(wanted.end(), static_cast<std::size_t>(2 * (rows + rank)), rank);
+    const std::int64_t own = rows + group.rank();
+    const Tensor mine = Tensor::of(std::span<const std::int64_t>(std::vector<std::int64_t>(
+                                       static_cast<std::size_t>(2 * own), group.rank())),
+                                   Shape{own, 2});
+    const Tensor all = group.all_gather(mine);
+    expect(all.to_vector<std::int64_t>() == wanted, "all_gather");
+    expect(all.shape()[1] == 2, "the rows' shape");
+  }
+}
+
+void check_handles(Group& group) {
+  constexpr int kCount = 9;
+  std::vector<std::vector<float>> results(kCount);
+  std::vector<Tensor> inputs;
+  std::vector<Handle> handles;
+  for (int i = 0; i < kCount; ++i) {
+    const std::size_t count = kCounts[i];
+    results[static_cast<std::size_t>(i)].resize(count);
+    inputs.push_back(tensor_of(group.rank(), count));
+  }
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const TensorView out = TensorView::over(std::span(results[i]), inputs[i].shape());
+    handles.push_back(group.start_all_reduce({&inputs[i], 1}, {&out, 1}));
+    if (i % 3 == 1) group.barrier();
+  }
+  expect(group.all_reduce(filled(4, 1)).to_vector<int>()[3] == group.size(), "beside handles");
+  for (std::size_t i = 0; i < kCount; ++i) {
+    handles[i].wait();
+    expect(handles[i].is_done(), "done");
+    expect(results[i] == sum_of(group.size(), kCounts[i]), fmt::format("handle {}", i));
+  }
+}
+
+void check_subgroups(Group& group) {
+  std::vector<int> even, all(static_cast<std::size_t>(group.size()));
+  for (int rank = 0; rank < group.size(); rank += 2) even.push_back(rank);
+  std::iota(all.rbegin(), all.rend(), 0);  // the other way round
+  for (int round = 0; round < 3; ++round) {
+    std::optional<Group> some = group.subgroup(even);
+    expect(some.has_value() == (group.rank() % 2 == 0), "membership");
+    std::optional<Group> reversed = group.subgroup(all);
+    expect(reversed->rank() == group.size() - 1 - group.rank(), "the rank in the list's order");
+    if (some) {
+      expect(some->rank() == group.rank() / 2, "rank");
+      expect(some->all_reduce(filled(3, 1)).to_vector<int>()[0] == static_cast<int>(even.size()),
+             "a sum over some");
+    }
+    expect(reversed->all_reduce(filled(30'000, 1)).to_vector<int>()[0] == group.size(),
+           "a sum over all");
+    group.barrier();
+  }
+}
+
+struct Check {
+  const char* name;
+  void (*run)(Group&);
+};
+constexpr Check kChecks[] = {{"all_reduce", check_all_reduce}, {"lists", check_lists},
+                             {"reduce", check_reduce},         {"broadcast", check_broadcast},
+                             {"all_gather", check_all_gather}, {"handles", check_handles},
+                             {"subgroups", check_subgroups}};
+
+TEST(GroupCalls, AreRightBetweenThreads) {
+  for (const int size : {1, 2, 3, 5}) {
+    for (const Check& check : kChecks) {
+      std::vector<Group> groups = in_process(size, test::Seconds(60));
+      on_all_ranks(groups, [&](Group& group) {
+        EXPECT_EQ(test::error_of([&] { check.run(group); }), "") << check.name << ", " << size;
+      });
+    }
+  }
+}
+
+TEST(GroupCalls, AreRightBetweenProcesses) {
+  for (const int size : {2, 3, 8})
+    EXPECT_THAT(in_processes(size,
+                             [](Group& group) {
+                               for (const Check& check : kChecks) check.run(group);
+                             }),
+                Each(IsEmpty()))
+        << size << " processes";
+}
+
+TEST(GroupCalls, RegisteredMemoryIsUsedAgainAndOutlivesTheGroup) {
+  EXPECT_THAT(
+      in_processes(2,
+                   [](Group& borrowed) {
+                     std::optional<Group> group(std::move(borrowed));
+                     const std::byte* first = nullptr;
+                     {
+                       const Buffer one = group->allocate(3 << 20);
+                       first = one.bytes().data();
+                       const Buffer other = group->allocate(100);
+                       expect(other.bytes().data() != first, "apart");
+                     }
+                     Buffer again = group->allocate(3 << 20);
+                     expect(again.bytes().data() == first, "the same memory again");
+                     expect(test::error_of([&] {
+                              group->allocate(std::size_t{1} << 46);
+                            }).find("in one piece of the registered memory") != std::string::npos,
+                            "too much");
+                     group.reset();
+                     again.bytes()[0] = std::byte{1};
+                   }),
+      Each(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace fanin

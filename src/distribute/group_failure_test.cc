@@ -1,0 +1,190 @@
+// What ranks are told when others do not come, die, leave or ask for something else, and how they
+// go on. By threads and by processes.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "distribute/test_groups.h"
+#include "fanin/error.h"
+
+namespace fanin {
+namespace {
+
+using test::error_of;
+using test::expect;
+using test::filled;
+using test::in_processes;
+using test::on_all_ranks;
+using test::Seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+void expect_sum(Group& group) {
+  expect(group.all_reduce(filled(3, 1)).to_vector<int>()[2] == group.size(), "a wrong sum");
+}
+
+TEST(GroupFailure, ALateRankIsNamedToAllAndJoinsWithItsNextCall) {
+  std::vector<Group> groups = in_process(3, Seconds(0.2));
+  std::vector<std::string> errors(3);
+  on_all_ranks(groups, [&](Group& group) {
+    if (group.rank() != 2)
+      errors[static_cast<std::size_t>(group.rank())] =
+          error_of([&] { group.all_reduce(filled(100'000, 1.0F)); });
+  });
+  EXPECT_THAT(errors[0], AllOf(HasSubstr("rank 2"), HasSubstr("float32 [100000] by direct")));
+  EXPECT_THAT(errors[1], HasSubstr("rank 2"));
+  on_all_ranks(groups, [](Group& group) {
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(error_of([&] { expect_sum(group); }), "");
+  });
+  EXPECT_EQ(groups[0].epoch(), 1U);
+}
+
+TEST(GroupFailure, OneWhoGivesUpEarlyTellsTheOthersAtOnce) {
+  std::vector<Group> groups = in_process(3, Seconds(60));
+  const Deadline start = Clock::now();
+  on_all_ranks(groups, [](Group& group) {
+    if (group.rank() == 2) return;
+    const AllReduceOptions options{.timeout = group.rank() == 0 ? std::optional(Seconds(0.1))
+                                                                : std::nullopt};
+    try {
+      group.all_reduce(filled(4, 1), options);
+      ADD_FAILURE();
+    } catch (const DeadlineExceeded& error) {
+      EXPECT_THAT(error.what(), HasSubstr("0.1 s for rank 2"));
+    }
+  });
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(GroupFailure, RefusedArgumentsAreToldToTheOthers) {
+  std::vector<Group> groups = in_process(3, Seconds(60));
+  on_all_ranks(groups, [](Group& group) {
+    const bool is_odd = group.rank() == 1;
+    for (int round = 0; round < 3; ++round) {
+      const std::string error = error_of(
+          [&] { group.all_reduce(filled(4, 1), {.algorithm = is_odd ? "gossip" : "ring"}); });
+      EXPECT_THAT(error, HasSubstr("there is no algorithm \"gossip\""));
+      if (!is_odd) {
+        EXPECT_THAT(error, HasSubstr("the arguments of rank 1 were refused"));
+      }
+    }
+    expect_sum(group);
+    EXPECT_EQ(group.epoch(), 0U) << "nobody failed";
+  });
+}
+
+TEST(GroupFailure, DifferencesInAListNameTheTensor) {
+  std::vector<Group> groups = in_process(2, Seconds(60));
+  on_all_ranks(groups, [](Group& group) {
+    std::vector<Tensor> inputs = {filled(2, 1.0F), filled(3, 1.0F),
+                                  filled(group.rank() == 1 ? 5 : 4, 1.0F)};
+    std::vector<std::vector<float>> results = {{0, 0}, {0, 0, 0}, {0, 0, 0, 0, 0}};
+    std::vector<TensorView> outputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      outputs.push_back(TensorView::over(std::span(results[i]).first(inputs[i].element_count()),
+                                         inputs[i].shape()));
+    EXPECT_THAT(error_of([&] { group.all_reduce(inputs, outputs); }),
+                HasSubstr("rank 0 has shape of tensor 2 [4], rank 1 has [5]"));
+    EXPECT_THAT(error_of([&] { group.broadcast(outputs[0], group.rank()); }),
+                HasSubstr("rank 0 has root 0, rank 1 has 1"));
+    expect_sum(group);
+  });
+}
+
+TEST(GroupFailure, HandlesGiveTheErrorAndTheGroupGoesOn) {
+  std::vector<Group> groups = in_process(2, Seconds(0.1));
+  const Tensor input = filled(8, 1);
+  std::vector<int> result(8);
+  const TensorView out = TensorView::over(std::span(result), {8});
+  const Handle first = groups[0].start_all_reduce({&input, 1}, {&out, 1});
+  const Handle second = groups[0].start_all_reduce({&input, 1}, {&out, 1});
+  EXPECT_THROW(first.wait(), DeadlineExceeded);
+  EXPECT_THROW(first.wait(), DeadlineExceeded) << "each time";
+  EXPECT_THROW(second.wait(), DeadlineExceeded) << "of the same epoch";
+  on_all_ranks(groups, [](Group& group) { expect_sum(group); });
+}
+
+TEST(GroupFailure, SurvivorsOfADeathAreToldAndShrink) {
+  for (const int size : {2, 3, 5}) {
+    const auto results = in_processes(size, [](Group& group) {
+      const int victim = group.size() / 2;
+      expect_sum(group);
+      if (group.rank() == victim) ::raise(SIGKILL);
+      const std::string name = fmt::format("rank {}", victim);
+      for (int call = 0; call < 2; ++call) {
+        try {
+          group.all_reduce(filled(100'000, 1.0F));
+          expect(false, "the call returned");
+        } catch (const PeerFailure& error) {
+          expect(std::string(error.what()).find(name) != std::string::npos, error.what());
+        }
+      }
+      Group rest = group.shrink();
+      expect(rest.size() == group.size() - 1, "the size");
+      for (int call = 0; call < 20; ++call) expect_sum(rest);
+      expect(rest.all_reduce(filled(100'000, 1)).to_vector<int>()[99'999] == rest.size(), "large");
+    });
+    for (int rank = 0; rank < size; ++rank)
+      EXPECT_THAT(results[static_cast<std::size_t>(rank)],
+                  rank == size / 2 ? testing::StrEq("signal 9") : testing::StrEq(""))
+          << size << " ranks, rank " << rank;
+  }
+}
+
+TEST(GroupFailure, AStoppedRankIsADeadlineAndTheGroupWorksAfterwards) {
+  const auto results = in_processes(
+      3,
+      [](Group& group) {
+        expect_sum(group);
+        if (group.rank() == 1) {
+          // A child of this process lets it go on.
+          const pid_t me = ::getpid();
+          if (::fork() == 0) {
+            ::usleep(900'000);
+            ::kill(me, SIGCONT);
+            ::_exit(0);
+          }
+          ::raise(SIGSTOP);
+        } else {
+          const std::string error = error_of([&] { expect_sum(group); });
+          expect(error.find("rank 1") != std::string::npos, error);
+          ::usleep(600'000);
+        }
+        expect_sum(group);
+      },
+      Seconds(0.4));
+  EXPECT_THAT(results, testing::Each(IsEmpty()));
+}
+
+TEST(GroupFailure, ShrinkingNamesWhoLivesAndDoesNotCome) {
+  std::vector<Group> groups = in_process(2, Seconds(0.1));
+  EXPECT_THAT(error_of([&] { groups[0].shrink(); }),
+              HasSubstr("for rank 1, which lives but does not shrink it"));
+}
+
+TEST(GroupFailure, SubgroupsAreChecked) {
+  std::vector<Group> groups = in_process(1, Seconds(1));
+  const auto refuse = [&](std::vector<int> ranks, const std::string& sentence) {
+    EXPECT_THAT(error_of([&] { groups[0].subgroup(ranks); }), HasSubstr(sentence));
+  };
+  refuse({}, "a group needs at least one rank");
+  refuse({1}, "rank 1 does not exist in a group of 1");
+  refuse({0, 0}, "rank 0 stands twice");
+}
+
+TEST(GroupFailure, ThereIsAnEndToGroups) {
+  std::vector<Group> groups = in_process(1, Seconds(1));
+  std::vector<Group> more;
+  const std::vector<int> ranks = {0};
+  std::string error;
+  while (error.empty() && more.size() < 100)
+    error = error_of([&] { more.push_back(std::move(*groups[0].subgroup(ranks))); });
+  EXPECT_THAT(error, HasSubstr("a process can be in 32 groups at once"));
+  more.clear();
+  EXPECT_EQ(error_of([&] { groups[0].subgroup(ranks); }), "");
+}
+
+}  // namespace
+}  // namespace fanin

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "distribute/bound_call.h"
+#include "distribute/lane.h"
+#include "distribute/progress.h"
+#include "distribute/registered_pool.h"
+#include "distribute/request.h"
+#include "distribute/schedule_book.h"
+#include "fanin/group.h"
+
+namespace fanin {
+
+/// What groups that were made from one another have in common.
+struct GroupCommons {
+  ScheduleBook book;
+  std::shared_ptr<RegisteredPool> registered;  // none: all memory is seen
+};
+
+class Group::State {
+ public:
+  using Timeout = std::optional<std::chrono::duration<double>>;
+
+  State(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout);
+
+  /// One that was made from another, on a channel of its own.
+  State(std::array<std::unique_ptr<Transport>, Lane::kCount> transports,
+        std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons);
+
+  Transport& transport() { return lanes_.front().lane.transport(); }
+  Buffer allocate(std::size_t bytes);
+
+  void all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+                  const AllReduceOptions& options);
+  Handle start_all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
+                          const AllReduceOptions& options);
+  void reduce(const Tensor& input, const TensorView& out, int root,
+              const AllReduceOptions& options);
+  void broadcast(const TensorView& inout, int root);
+  Tensor all_gather(const Tensor& input);
+  void barrier();
+  std::optional<Group> subgroup(std::span<const int> ranks);
+  Group shrink();
+
+ private:
+  /// A lane with the calls that were bound to it, the last used first.
+  struct Bench {
+    Lane lane;
+    std::list<BoundCall> calls = {};
+  };
+  /// What a call has asked for, checked and bound.
+  struct Prepared {
+    BoundCall* bound;
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    std::optional<std::int64_t> step = {};
+  };
+
+  Ticket next_ticket();
+  Bench& bench_of(const Ticket& ticket);
+  /// The lane of a call that runs on the caller's thread.
+  Bench& take_bench(const Ticket& ticket);
+  BoundCall& bind(Bench& bench, Request request, BoundCall::Extents extents = {});
+
+  Call make_call(const Ticket& ticket, const Timeout& timeout, std::string text) const;
+
+  /// Runs `check`, which looks at arguments; what it throws is told to the others.
+  template <typename Check>
+  auto check_or_refuse(Bench& bench, const Ticket& ticket, Check&& check);
+
+  /// Runs `work`, which talks to the others; what ends it early ends the epoch.
+  template <typename Work>
+  void end_epoch_if_thrown(Lane& lane, const Ticket& ticket, Work&& work);
+
+  /// Enters an operation that moves nothing but the words of the first message.
+  void meet(Lane& lane, const Ticket& ticket, const Request& request, const Lane::Entry& entry,
+            Call& call);
+
+  Prepared prepare(Bench& bench, std::span<const Tensor> inputs,
+                   std::span<const TensorView> outputs, const AllReduceOptions& options);
+  void run(Bench& bench, const Ticket& ticket, Prepared& prepared, Timeout timeout);
+  void run_window_call(const Ticket& ticket, Request request, const std::byte* input,
+                       std::byte* output, const Timeout& timeout, std::optional<std::int64_t> step);
+  Group open(int channel, std::span<const int> ranks);
+
+  std::chrono::duration<double> timeout_;
+  std::shared_ptr<GroupCommons> commons_;
+  std::array<Bench, Lane::kCount> lanes_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t operation_count_ = 0;  // of this epoch
+  std::uint64_t shrink_count_ = 0;
+  bool has_handles_ = false;  // ever had one
+  Progress progress_;         // ends before the rest goes
+};
+
+}  // namespace fanin

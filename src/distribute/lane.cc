@@ -1,0 +1,95 @@
+#include "distribute/lane.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "distribute/request.h"
+#include "transports/epoch.h"
+
+namespace fanin {
+
+int Lane::turn(const Ticket& ticket) {
+  return static_cast<int>(ticket.number / static_cast<std::uint64_t>(kCount) % 2);
+}
+
+void Lane::begin(const Ticket& ticket, Call& call) {
+  require_epoch(*transport_, call);
+  if (ticket.epoch != epoch_) {
+    epoch_ = ticket.epoch;
+    last_ = all_heard_ = wave_base_ = 0;
+  }
+  if (last_ > all_heard_) {
+    const Ticket before{epoch_, last_};
+    for (int rank = 0; rank < transport_->size(); ++rank)
+      if (rank != transport_->rank())
+        wait_for_count(*transport_, rank, Transport::kCallFlags + turn(before), last_, call);
+    all_heard_ = last_;
+  }
+}
+
+void Lane::say(const Ticket& ticket, const Entry& entry) {
+  const int flag = Transport::kCallFlags + turn(ticket);
+  Transport::Message& message = transport_->message(transport_->rank(), flag);
+  message[0].store(entry.fingerprint, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < entry.words.size(); ++i)
+    message[i + 1].store(entry.words[i], std::memory_order_relaxed);
+  transport_->publish(flag, flag_value(ticket.epoch, ticket.number));
+  last_ = ticket.number;
+}
+
+bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
+  say(ticket, entry);
+  const int flag = Transport::kCallFlags + turn(ticket);
+  bool are_same = true;
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    if (rank == transport_->rank()) continue;
+    wait_for_count(*transport_, rank, flag, ticket.number, call);
+    are_same &=
+        transport_->message(rank, flag)[0].load(std::memory_order_relaxed) == entry.fingerprint;
+  }
+  all_heard_ = ticket.number;
+  return are_same;
+}
+
+void Lane::write_note(const Ticket& ticket, std::string_view text) {
+  const std::span<std::byte> mine = note(transport_->rank(), ticket);
+  const std::uint64_t length = std::min(text.size(), mine.size() - sizeof(std::uint64_t));
+  std::memcpy(mine.data(), &length, sizeof length);
+  std::memcpy(mine.data() + sizeof length, text.data(), length);
+  transport_->publish(Transport::kNoteFlag, flag_value(ticket.epoch, ticket.number));
+}
+
+void Lane::refuse(const Ticket& ticket, std::string_view text, Call& call) {
+  begin(ticket, call);
+  write_note(ticket, text);
+  // A fingerprint that no request has: it is never equal to another's.
+  say(ticket, {.fingerprint = 0, .words = {}});
+}
+
+void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
+  write_note(ticket, text);
+  std::vector<std::string> notes;
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    wait_for_count(*transport_, rank, Transport::kNoteFlag, ticket.number, call);
+    const std::span<std::byte> theirs = note(rank, ticket);
+    std::uint64_t length = 0;
+    std::memcpy(&length, theirs.data(), sizeof length);
+    length = std::min<std::uint64_t>(length, theirs.size() - sizeof length);
+    notes.emplace_back(reinterpret_cast<const char*>(theirs.data()) + sizeof length, length);
+  }
+  require_epoch(*transport_, call);
+  throw_mismatch(notes, ticket.number);
+}
+
+std::uint64_t Lane::word(int rank, const Ticket& ticket, std::size_t index) {
+  return transport_->message(rank, Transport::kCallFlags + turn(ticket))[index + 1].load(
+      std::memory_order_relaxed);
+}
+
+std::span<std::byte> Lane::note(int rank, const Ticket& ticket) {
+  constexpr std::size_t kHalf = (Transport::kNoteBytes - Transport::kLastWordsBytes) / 2;
+  return transport_->note(rank).subspan(kHalf * static_cast<std::size_t>(turn(ticket)), kHalf);
+}
+
+}  // namespace fanin

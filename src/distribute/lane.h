@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "transports/transport.h"
+
+namespace fanin {
+
+/// Which operation of a group this is.
+struct Ticket {
+  std::uint64_t epoch = 0;
+  std::uint64_t number = 0;  ///< in its epoch, from 1
+};
+
+/// One of the ways on which a group's operations travel, one at a time on each: how ranks enter an
+/// operation together, find out whether they all mean the same, and end it.
+class Lane {
+ public:
+  /// How many lanes a group has: operation k is on lane k mod kCount.
+  static constexpr int kCount = 2;
+
+  explicit Lane(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  Transport& transport() { return *transport_; }
+
+  /// What a rank says when it enters: the first message.
+  struct Entry {
+    std::uint64_t fingerprint = 0;
+    std::array<std::uint64_t, Transport::kMessageWords - 1> words = {};
+  };
+
+  /// To be called before anything is written for the operation: what was said two operations ago
+  /// is about to be written over, so all must have gone on since. Throws if the epoch is over.
+  void begin(const Ticket& ticket, Call& call);
+
+  /// Says it, and waits until all ranks have entered. Whoever is in operation k has left the one
+  /// before on this lane, so from here on the window is free. Whether all have the fingerprint.
+  bool enter(const Ticket& ticket, const Entry& entry, Call& call);
+
+  /// Says that this rank's arguments were refused, and does not wait unless somebody has not yet
+  /// heard what it said before.
+  void refuse(const Ticket& ticket, std::string_view note, Call& call);
+
+  /// For ranks that found that they differ: tells what this one asks for and throws as
+  /// throw_mismatch().
+  [[noreturn]] void compare(const Ticket& ticket, std::string_view note, Call& call);
+
+  /// A word that a rank said when it entered the operation.
+  std::uint64_t word(int rank, const Ticket& ticket, std::size_t index);
+
+  /// The half of a rank's note that belongs to the operation.
+  std::span<std::byte> note(int rank, const Ticket& ticket);
+
+  /// Operations of a lane take turns: 0 or 1.
+  static int turn(const Ticket& ticket);
+
+  /// Counts waves, the same on all ranks; starts anew with each epoch.
+  std::uint64_t& wave_base() { return wave_base_; }
+
+ private:
+  void say(const Ticket& ticket, const Entry& entry);
+  void write_note(const Ticket& ticket, std::string_view text);
+
+  std::unique_ptr<Transport> transport_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t last_ = 0;       // the number of this rank's last operation here
+  std::uint64_t all_heard_ = 0;  // the last one that all ranks are known to have entered
+  std::uint64_t wave_base_ = 0;
+};
+
+}  // namespace fanin

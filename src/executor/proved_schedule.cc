@@ -1,0 +1,62 @@
+#include "executor/proved_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fanin/error.h"
+
+namespace fanin {
+namespace {
+
+void require_proof(const std::optional<std::string>& error, const Schedule& schedule) {
+  if (error)
+    throw InvalidArgument(ErrorKind::kBadSchedule, fmt::format("{}: {}", schedule.name, *error));
+}
+
+}  // namespace
+
+MemoryPrograms prove_for_memory(const Schedule& schedule, Outputs outputs, Lowering lowering,
+                                std::size_t most_nested_sources) {
+  if (const auto error = find_error(schedule))
+    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
+  const StepIndex steps(schedule);
+  MemoryPrograms result;
+  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
+    MemoryProgram program = lowering == Lowering::kLiteral
+                                ? lower_literally(steps, chunk)
+                                : lower_to_memory(steps, chunk, outputs, most_nested_sources);
+    const auto found = std::ranges::find(result.programs, program);
+    result.of_chunk.push_back(static_cast<std::uint32_t>(found - result.programs.begin()));
+    if (found != result.programs.end()) continue;
+    require_proof(find_error(program, steps, chunk, outputs), schedule);
+    result.programs.push_back(std::move(program));
+  }
+  return result;
+}
+
+WindowProgram prove_for_windows(const Schedule& schedule) {
+  if (const auto error = find_error(schedule))
+    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
+  WindowProgram program = lower_to_window(schedule);
+  require_proof(find_error(program, schedule), schedule);
+  return program;
+}
+
+const MemoryPrograms& ProvedSchedule::shared_memory(std::size_t most_nested_sources) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = memory_.find(most_nested_sources); found != memory_.end())
+    return found->second;
+  return memory_
+      .emplace(most_nested_sources,
+               prove_for_memory(schedule_, Outputs::kShared, Lowering::kFused, most_nested_sources))
+      .first->second;
+}
+
+const WindowProgram& ProvedSchedule::windows() const {
+  const std::lock_guard lock(mutex_);
+  if (!windows_) windows_ = std::make_unique<WindowProgram>(prove_for_windows(schedule_));
+  return *windows_;
+}
+
+}  // namespace fanin
