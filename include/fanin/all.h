@@ -11,6 +11,7 @@
 #include "fanin/all_reduce_cross_device_ops.h"
 #include "fanin/all_reduce_spec.h"
 #include "fanin/buffer.h"
+#include "fanin/collective_all_reduce.h"
 #include "fanin/communication_options.h"
 #include "fanin/context.h"
 #include "fanin/cross_device_ops.h"

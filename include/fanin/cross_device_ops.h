@@ -85,6 +85,13 @@ class CrossDeviceOps {
   virtual std::vector<std::string> notes(const CommunicationOptions& options) const;
   /// Whether a result on one device is a Mirrored of one component.
   virtual bool mirrors_one_device() const { return false; }
+  /// Reduces dense values that live on the same devices, one tensor each. By a plan in this
+  /// process unless told otherwise.
+  virtual std::vector<Tensor> reduce_dense(ReduceOp op, std::span<const PerReplica* const> values,
+                                           const CommunicationOptions& options) const;
+  /// Reduces (by SUM or MEAN) a value that has a sparse component.
+  virtual Value reduce_sparse(ReduceOp op, const PerReplica& value,
+                              const CommunicationOptions& options) const;
   /// Another way to sum the dense terms of one value, or nothing.
   using AccumulationFn = std::function<Tensor(std::span<const Tensor>)>;
   virtual const AccumulationFn* accumulation_fn() const { return nullptr; }
@@ -104,9 +111,7 @@ class CrossDeviceOps {
 
   std::vector<Result> reduce_items(ReduceOp op, std::span<const Item> items,
                                    const CommunicationOptions& options) const;
-  Value reduce_one(ReduceOp op, const PerReplica& value) const;
-  void run_dense(ReduceOp op, const Together& together, const CommunicationOptions& options,
-                 std::vector<std::optional<Value>>& sums) const;
+  Value accumulate(ReduceOp op, const PerReplica& value) const;
   Result deliver(Value value, const Destinations& destinations) const;
   ReductionRequest make_request(ReduceOp op, const Topology& topology,
                                 std::vector<TensorInfo> tensors,

@@ -9,9 +9,9 @@
 
 #include "aggregation/term_check.h"
 #include "core/require.h"
+#include "distribute/divided.h"
 #include "distribute/plan_cache.h"
 #include "fanin/add_n.h"
-#include "kernels/fold.h"
 
 namespace fanin {
 namespace {
@@ -47,25 +47,14 @@ void check_value(ReduceOp op, const PerReplica& value) {
           "{} of sparse values is not defined; use SUM or MEAN", name(op));
 }
 
-/// Divides by a number of terms, as MEAN does.
-Tensor divided(const Tensor& sum, std::size_t term_count) {
-  const Arithmetic arithmetic = make_arithmetic(ReduceOp::kMean, sum.dtype(), Accumulation::kWide,
-                                                static_cast<std::int64_t>(term_count));
-  Buffer buffer = Context::process().buffers().allocate(sum.element_count() *
-                                                        arithmetic.size_of(Cell::kResult));
-  const Operand source{sum.bytes().data(), Cell::kInput};
-  std::byte* const target = buffer.bytes().data();
-  fold(arithmetic,
-       {.sources = {&source, 1}, .targets = {&target, 1}, .count = sum.element_count()});
-  return {std::move(buffer), arithmetic.result, sum.shape(), sum.device()};
-}
-
+/// Named by their positions in the caller's list, where these are known.
 std::vector<TensorInfo> infos_of(std::span<const std::size_t> positions,
                                  std::span<const PerReplica* const> values) {
   std::vector<TensorInfo> infos;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Tensor& first = dense(*values[i], 0);
-    infos.push_back({fmt::format("value {}", positions[i]), first.dtype(), first.shape()});
+    infos.push_back({fmt::format("value {}", positions.empty() ? i : positions[i]), first.dtype(),
+                     first.shape()});
   }
   return infos;
 }
@@ -153,34 +142,29 @@ std::vector<Result> CrossDeviceOps::batch_reduce(ReduceOp op, std::span<const Re
   return reduce_items(op, items, options);
 }
 
-/// A value that does not go by a plan: sparse, or summed by the caller's function.
-Value CrossDeviceOps::reduce_one(ReduceOp op, const PerReplica& value) const {
-  const SumOptions options{.mean = op == ReduceOp::kMean};
-  if (!is_dense(value)) {
-    if (accumulation_fn() != nullptr)
-      std::call_once(told_of_sparse_, [] {
-        Context::process().warn(
-            "accumulation_fn is not called for sparse values: their slices are joined");
-      });
-    const std::vector<std::optional<Value>> terms(value.values().begin(), value.values().end());
-    return *add_n(terms, options);
-  }
+Value CrossDeviceOps::reduce_sparse(ReduceOp op, const PerReplica& value,
+                                    const CommunicationOptions& /*options*/) const {
+  const std::vector<std::optional<Value>> terms(value.values().begin(), value.values().end());
+  return *add_n(terms, {.mean = op == ReduceOp::kMean});
+}
+
+/// By the caller's function.
+Value CrossDeviceOps::accumulate(ReduceOp op, const PerReplica& value) const {
   std::vector<Tensor> terms;
   for (std::size_t i = 0; i < value.values().size(); ++i) terms.push_back(dense(value, i));
   const Tensor sum = (*accumulation_fn())(terms);
   return op == ReduceOp::kMean ? divided(sum, terms.size()) : sum;
 }
 
-void CrossDeviceOps::run_dense(ReduceOp op, const Together& together,
-                               const CommunicationOptions& options,
-                               std::vector<std::optional<Value>>& sums) const {
-  const auto& [positions, values] = together;
+std::vector<Tensor> CrossDeviceOps::reduce_dense(ReduceOp op,
+                                                 std::span<const PerReplica* const> values,
+                                                 const CommunicationOptions& options) const {
   std::shared_ptr<PlanCache::Entry> entry = plans_->find(op, packing(options), values);
   if (!entry) {
     const std::vector<Device> devices = values.front()->devices();
     Placement placement = place(devices);
     entry = plans_->add(std::make_shared<PlanCache::Entry>(
-        make_request(op, placement.topology, infos_of(positions, values), options), devices,
+        make_request(op, placement.topology, infos_of({}, values), options), devices,
         std::move(placement.input_of_rank)));
   }
   std::vector<const Tensor*> inputs;
@@ -202,9 +186,11 @@ void CrossDeviceOps::run_dense(ReduceOp op, const Together& together,
     const std::lock_guard lock(entry->in_use);
     entry->plan.run(inputs, outputs, timeout_of(options));
   }
+  std::vector<Tensor> sums;
+  sums.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    sums[positions[i]] =
-        Tensor(std::move(buffers[i]), outputs[i].dtype, std::move(outputs[i].shape));
+    sums.emplace_back(std::move(buffers[i]), outputs[i].dtype, std::move(outputs[i].shape));
+  return sums;
 }
 
 std::vector<Result> CrossDeviceOps::reduce_items(ReduceOp op, std::span<const Item> items,
@@ -219,8 +205,17 @@ std::vector<Result> CrossDeviceOps::reduce_items(ReduceOp op, std::span<const It
   std::vector<Together> groups;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const PerReplica& value = *items[i].value;
-    if (!is_dense(value) || has_fn) {
-      sums[i] = reduce_one(op, value);
+    if (!is_dense(value)) {
+      if (accumulation_fn() != nullptr)
+        std::call_once(told_of_sparse_, [] {
+          Context::process().warn(
+              "accumulation_fn is not called for sparse values: their slices are joined");
+        });
+      sums[i] = reduce_sparse(op, value, options);
+      continue;
+    }
+    if (has_fn) {
+      sums[i] = accumulate(op, value);
       continue;
     }
     const auto found = std::ranges::find_if(groups, [&](const Together& group) {
@@ -230,7 +225,11 @@ std::vector<Result> CrossDeviceOps::reduce_items(ReduceOp op, std::span<const It
     group.positions.push_back(i);
     group.values.push_back(&value);
   }
-  for (const Together& group : groups) run_dense(op, group, options, sums);
+  for (const Together& group : groups) {
+    std::vector<Tensor> reduced = reduce_dense(op, group.values, options);
+    for (std::size_t i = 0; i < reduced.size(); ++i)
+      sums[group.positions[i]] = std::move(reduced[i]);
+  }
 
   std::vector<Result> results;
   results.reserve(items.size());

@@ -1,5 +1,7 @@
 #include "distribute/lane.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -44,12 +46,32 @@ bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
   bool are_same = true;
   for (int rank = 0; rank < transport_->size(); ++rank) {
     if (rank == transport_->rank()) continue;
-    wait_for_count(*transport_, rank, flag, ticket.number, call);
+    try {
+      wait_for_count(*transport_, rank, flag, ticket.number, call);
+    } catch (const DeadlineExceeded& error) {
+      throw DeadlineExceeded(error.what() + describe_absent(ticket));
+    }
     are_same &=
         transport_->message(rank, flag)[0].load(std::memory_order_relaxed) == entry.fingerprint;
   }
   all_heard_ = ticket.number;
   return are_same;
+}
+
+/// Names those who have not entered the operation, where one name would not tell all.
+std::string Lane::describe_absent(const Ticket& ticket) const {
+  constexpr int kMostNamed = 8;
+  std::string names;
+  int count = 0;
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    if (transport_->peek(rank, Transport::kCallFlags + turn(ticket)) >=
+        flag_value(ticket.epoch, ticket.number))
+      continue;
+    if (++count <= kMostNamed) names += fmt::format("{}rank {}", count == 1 ? "" : ", ", rank);
+  }
+  if (count < 2) return "";
+  const std::string more = count > kMostNamed ? fmt::format(", {} more", count - kMostNamed) : "";
+  return fmt::format("; absent: {}{}", names, more);
 }
 
 void Lane::write_note(const Ticket& ticket, std::string_view text) {

@@ -63,6 +63,7 @@ class Lane {
 
  private:
   void say(const Ticket& ticket, const Entry& entry);
+  std::string describe_absent(const Ticket& ticket) const;
   void write_note(const Ticket& ticket, std::string_view text);
 
   std::unique_ptr<Transport> transport_;

@@ -1,5 +1,7 @@
 // The systems that reduce values of several replicas. They differ in how they are made.
 
+#include "cli/conformance/cross_device.h"
+
 #include "cli/conformance/accumulation_fns.h"
 #include "cli/conformance/packing.h"
 #include "cli/conformance/spec.h"
@@ -35,8 +37,21 @@ Destinations destinations_of(const json& destinations, const PerReplica* self) {
   return tensor;
 }
 
-std::optional<json> run(const CrossDeviceOps& ops, std::string_view op, const json& arguments,
-                        Inputs& inputs) {
+/// The components that a worker has.
+PerReplica components(const json& value, Inputs& inputs, std::optional<int> worker) {
+  const PerReplica all = per_replica(value, inputs);
+  if (!worker) return all;
+  std::vector<Value> own;
+  for (const Value& each : all.values())
+    if (device_of(each).task == *worker) own.push_back(each);
+  return PerReplica(std::move(own));
+}
+
+}  // namespace
+
+std::optional<json> run_cross_device(const CrossDeviceOps& ops, std::string_view op,
+                                     const json& arguments, Inputs& inputs,
+                                     std::optional<int> worker) {
   if (op == "create") return json{{"ok", true}};
   if (op == "broadcast") {
     const Value value = inputs.value(arguments.at("value"));
@@ -46,7 +61,7 @@ std::optional<json> run(const CrossDeviceOps& ops, std::string_view op, const js
   }
   const ReduceOp reduce_op = parse_reduce_op(arguments.at("reduce_op").get<std::string>());
   if (op == "reduce") {
-    const PerReplica value = per_replica(arguments.at("value"), inputs);
+    const PerReplica value = components(arguments.at("value"), inputs, worker);
     const Result result =
         ops.reduce(reduce_op, value, destinations_of(arguments.at("destinations"), &value));
     return json{{"result", result_to_json(result)}};
@@ -54,7 +69,7 @@ std::optional<json> run(const CrossDeviceOps& ops, std::string_view op, const js
   if (op != "batch_reduce") return std::nullopt;
   std::vector<ReducePair> pairs;
   for (const json& pair : arguments.at("pairs")) {
-    const PerReplica value = per_replica(pair.at("value"), inputs);
+    const PerReplica value = components(pair.at("value"), inputs, worker);
     pairs.push_back({value, destinations_of(pair.at("destinations"), &value)});
   }
   json results = json::array();
@@ -62,8 +77,6 @@ std::optional<json> run(const CrossDeviceOps& ops, std::string_view op, const js
     results.push_back(result_to_json(result));
   return json{{"results", results}};
 }
-
-}  // namespace
 
 std::optional<json> run_reduction_to_one_device(std::string_view op, const json& arguments,
                                                 Inputs& inputs) {
@@ -73,21 +86,23 @@ std::optional<json> run_reduction_to_one_device(std::string_view op, const json&
   std::function<Tensor(std::span<const Tensor>)> fn;
   if (arguments.contains("accumulation_fn") && !arguments.at("accumulation_fn").is_null())
     fn = find_accumulation_fn(arguments.at("accumulation_fn").get<std::string>());
-  return run(ReductionToOneDevice(device, fn), op, arguments, inputs);
+  return run_cross_device(ReductionToOneDevice(device, fn), op, arguments, inputs);
 }
 
 std::optional<json> run_hierarchical_copy(std::string_view op, const json& arguments,
                                           Inputs& inputs) {
-  return run(HierarchicalCopyAllReduce(arguments.value("num_packs", 1)), op, arguments, inputs);
+  return run_cross_device(HierarchicalCopyAllReduce(arguments.value("num_packs", 1)), op, arguments,
+                          inputs);
 }
 
 std::optional<json> run_all_reduce_cross_device_ops(std::string_view op, const json& arguments,
                                                     Inputs& inputs) {
   const Packing packing = packing_of(arguments);
-  return run(AllReduceCrossDeviceOps(
-                 arguments.value("algorithm", std::string("nccl")), arguments.value("num_packs", 1),
-                 packing.agg_small_grads_max_bytes, packing.agg_small_grads_max_group),
-             op, arguments, inputs);
+  return run_cross_device(
+      AllReduceCrossDeviceOps(arguments.value("algorithm", std::string("nccl")),
+                              arguments.value("num_packs", 1), packing.agg_small_grads_max_bytes,
+                              packing.agg_small_grads_max_group),
+      op, arguments, inputs);
 }
 
 std::optional<json> run_multi_worker_all_reduce(std::string_view op, const json& arguments,
@@ -100,8 +115,9 @@ std::optional<json> run_multi_worker_all_reduce(std::string_view op, const json&
   if (arguments.contains("all_reduce_spec"))
     options.all_reduce_spec = parse_spec(arguments.at("all_reduce_spec"));
   const auto workers = arguments.at("worker_devices").get<std::vector<std::string>>();
-  return run(MultiWorkerAllReduce(workers, arguments.at("num_gpus_per_worker").get<int>(), options),
-             op, arguments, inputs);
+  return run_cross_device(
+      MultiWorkerAllReduce(workers, arguments.at("num_gpus_per_worker").get<int>(), options), op,
+      arguments, inputs);
 }
 
 }  // namespace fanin::cli

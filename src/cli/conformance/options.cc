@@ -1,3 +1,4 @@
+#include "cli/conformance/cross_device.h"
 #include "cli/conformance/systems.h"
 #include "fanin/communication_options.h"
 
@@ -10,13 +11,6 @@ std::optional<double> timeout_of(const nlohmann::json& options) {
   return found->get<double>();
 }
 
-CommunicationOptions parse_options(const nlohmann::json& options) {
-  return {
-      .bytes_per_pack = options.value("bytes_per_pack", std::int64_t{0}),
-      .timeout_seconds = timeout_of(options),
-      .implementation = parse_implementation(options.value("implementation", std::string("AUTO")))};
-}
-
 nlohmann::json answer(const CommunicationOptions& options) {
   check(options);
   const auto& timeout = options.timeout_seconds;
@@ -27,6 +21,13 @@ nlohmann::json answer(const CommunicationOptions& options) {
 }
 
 }  // namespace
+
+CommunicationOptions parse_options(const nlohmann::json& options) {
+  return {
+      .bytes_per_pack = options.value("bytes_per_pack", std::int64_t{0}),
+      .timeout_seconds = timeout_of(options),
+      .implementation = parse_implementation(options.value("implementation", std::string("AUTO")))};
+}
 
 std::optional<nlohmann::json> run_options(std::string_view op, const nlohmann::json& arguments,
                                           Inputs& /*inputs*/) {

@@ -46,11 +46,16 @@ std::optional<nlohmann::json> run_multi_worker_all_reduce(std::string_view op,
                                                           const nlohmann::json& arguments,
                                                           Inputs& inputs);
 
+std::optional<nlohmann::json> run_collective_all_reduce(std::string_view op,
+                                                        const nlohmann::json& arguments,
+                                                        Inputs& inputs);
+
 /// The systems that are built.
 inline constexpr System kSystems[] = {
     {"add_n", run_add_n},
     {"aggregate", run_aggregate},
     {"all_reduce_cross_device_ops", run_all_reduce_cross_device_ops},
+    {"collective_all_reduce", run_collective_all_reduce},
     {"device", run_device},
     {"hierarchical_copy", run_hierarchical_copy},
     {"multi_worker_all_reduce", run_multi_worker_all_reduce},
