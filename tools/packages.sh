@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages_for() {
   case $1 in
-    build) echo g++ cmake ninja-build libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev ;;
+    build) echo g++ cmake ninja-build libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev libssl-dev ;;
     unit) echo libgtest-dev libgmock-dev libmpfr-dev ;;
     format) echo clang-format ;;
     lint) echo clang-tidy shellcheck python3 ;;

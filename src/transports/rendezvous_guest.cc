@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "core/system_error.h"
 #include "fanin/error.h"
 #include "transports/rendezvous.h"
+#include "transports/rendezvous_packets.h"
 #include "transports/unix_socket.h"
 
 namespace fanin {
@@ -32,13 +32,13 @@ class Guest {
 
   Admission run() {
     connect();
-    say_hello();
+    check_user();
+    send(say_hello());
+    send(answer(receive(Reply::kChallenge, "to be admitted")));
     const Packet admitted = receive(Reply::kAdmitted, "to be admitted");
     memory_.emplace(map(admitted.file.get()));
     const Packet complete = receive(Reply::kComplete, "for the group to be complete");
-    Reply reply;
-    std::memcpy(&reply, complete.bytes.data(), sizeof reply);
-    return {std::move(*memory_), static_cast<WakeOrder>(reply.detail)};
+    return {std::move(*memory_), static_cast<WakeOrder>(read_reply(complete.bytes)->reply.detail)};
   }
 
  private:
@@ -48,24 +48,70 @@ class Guest {
     while (!(socket_ = try_connect(options_.path))) {
       if (Clock::now() >= options_.deadline)
         throw DeadlineExceeded(fmt::format(
-            "rank {} waited {}, but found no rank 0 at \"{}\"; is it running, with the same "
-            "rendezvous path?",
-            options_.rank, seconds_since(start_), options_.path.native()));
+            "rank {} waited {}, but found no rank 0 at \"{}\"{}; is it running, with the same "
+            "rendezvous path? A group that is complete or has given up takes nobody",
+            options_.rank, seconds_since(start_), options_.path.native(), describe_stale_file()));
       std::this_thread::sleep_for(
           std::min<Clock::duration>(pause, options_.deadline - Clock::now()));
       pause = std::min(2 * pause, kLongestPause);
     }
   }
 
-  void say_hello() {
+  std::string describe_stale_file() const {
+    std::error_code ignored;
+    return std::filesystem::exists(options_.path, ignored)
+               ? ", only a file that a process left behind which is gone"
+               : "";
+  }
+
+  /// In a folder that others may write, somebody else could have been there first.
+  void check_user() {
+    rank_zero_ = peer_credentials(socket_.get());
+    if (rank_zero_.uid != ::geteuid())
+      throw InvalidArgument(
+          ErrorKind::kRankMismatch,
+          fmt::format("\"{}\" is served by process {} of user {}, but rank {} belongs to user {}; "
+                      "use a path in a folder that only the job's user may write",
+                      options_.path.native(), rank_zero_.pid, rank_zero_.uid, options_.rank,
+                      ::geteuid()));
+  }
+
+  Hello say_hello() {
+    subject_ = {.rank = static_cast<std::uint32_t>(options_.rank),
+                .size = static_cast<std::uint32_t>(options_.size),
+                .guest_pid = static_cast<std::uint32_t>(::getpid()),
+                .rank_zero_pid = static_cast<std::uint32_t>(rank_zero_.pid),
+                .guest_nonce = make_nonce()};
     Hello hello;
-    hello.rank = static_cast<std::uint32_t>(options_.rank);
-    hello.size = static_cast<std::uint32_t>(options_.size);
-    hello.pid = static_cast<std::uint32_t>(::getpid());
+    hello.rank = subject_.rank;
+    hello.size = subject_.size;
+    hello.pid = subject_.guest_pid;
     hello.window_bytes = options_.window_bytes;
     hello.wake_order = static_cast<std::uint32_t>(order_);
-    // If it cannot be sent, the answer is that rank 0 is gone.
-    send_packet(socket_.get(), std::as_bytes(std::span(&hello, 1)));
+    hello.has_secret = options_.secret.empty() ? 0 : 1;
+    hello.nonce = subject_.guest_nonce;
+    return hello;
+  }
+
+  /// Our proof, which nobody gets who has not given theirs.
+  Digest answer(const Packet& packet) {
+    const auto challenge = read_exactly<Challenge>(read_reply(packet.bytes)->rest);
+    if (!challenge) throw_foreign();
+    subject_.rank_zero_nonce = challenge->nonce;
+    if (!is_proof(challenge->proof, options_.secret, ProofRole::kRankZero, subject_))
+      throw InvalidArgument(
+          ErrorKind::kRankMismatch,
+          fmt::format("process {} serves \"{}\", but did not prove to rank {} that it knows the "
+                      "job's secret; give all ranks the same FANIN_SECRET or FANIN_SECRET_FILE, "
+                      "and two jobs two paths",
+                      rank_zero_.pid, options_.path.native(), options_.rank));
+    return prove(options_.secret, ProofRole::kGuest, subject_);
+  }
+
+  /// If it cannot be sent, the answer is that rank 0 is gone.
+  template <typename Part>
+  void send(const Part& part) {
+    send_packet(socket_.get(), std::as_bytes(std::span(&part, 1)));
   }
 
   Packet receive(Reply::Kind wanted, std::string_view what) {
@@ -76,21 +122,20 @@ class Guest {
                                            seconds_since(start_), options_.path.native(), what,
                                            missing()));
     Packet packet = receive_packet(socket_.get());
-    Reply reply;
-    if (packet.bytes.size() < sizeof reply)
+    const std::optional<ReplyPacket> read = read_reply(packet.bytes);
+    if (!read)
       throw PeerFailure(
           fmt::format("rank 0 (process {}) went away while rank {} waited at \"{}\" {}{}",
-                      peer_credentials(socket_.get()).pid, options_.rank, options_.path.native(),
-                      what, missing()));
-    std::memcpy(&reply, packet.bytes.data(), sizeof reply);
-    if (reply.kind == Reply::kRefused)
-      throw_refusal(reply.detail,
-                    std::string(reinterpret_cast<const char*>(packet.bytes.data()) + sizeof reply,
-                                packet.bytes.size() - sizeof reply));
-    if (reply.kind != wanted)
-      throw Unavailable(fmt::format("whoever serves \"{}\" does not speak as rank 0 does",
-                                    options_.path.native()));
+                      rank_zero_.pid, options_.rank, options_.path.native(), what, missing()));
+    if (read->reply.kind == Reply::kRefused)
+      throw_refusal(read->reply.detail, std::string(read->sentence()));
+    if (read->reply.kind != wanted) throw_foreign();
     return packet;
+  }
+
+  [[noreturn]] void throw_foreign() {
+    throw Unavailable(
+        fmt::format("whoever serves \"{}\" does not speak as rank 0 does", options_.path.native()));
   }
 
   std::string missing() {
@@ -119,6 +164,8 @@ class Guest {
   const RendezvousOptions& options_;
   WakeOrder order_;
   FileDescriptor socket_;
+  PeerCredentials rank_zero_ = {};
+  ProofSubject subject_ = {};
   std::optional<HostMemory> memory_;
   Deadline start_ = Clock::now();
 };

@@ -4,8 +4,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -13,26 +11,31 @@
 #include <vector>
 
 #include "core/system_error.h"
+#include "fanin/context.h"
 #include "fanin/error.h"
+#include "transports/doorkeeper.h"
 #include "transports/rendezvous.h"
+#include "transports/rendezvous_packets.h"
 #include "transports/unix_socket.h"
 
 namespace fanin {
 namespace {
 
-// Those who connect and say nothing must not use up our descriptors.
-constexpr std::size_t kMostSilent = 64;
+// How many may be at the door at once, besides the ranks: those who connect and do not prove
+// themselves must not use up our descriptors.
+constexpr std::size_t kMostStrangers = 64;
 
-struct Refusal {
-  ErrorKind kind;
-  std::string sentence;
+// Whoever knocks without end must not fill the log.
+constexpr int kMostWarnings = 10;
+
+struct Guest {
+  FileDescriptor socket;
+  Visitor visitor;
 };
 
-bool send_reply(int socket, Reply reply, std::string_view sentence = {}, int file = -1) {
-  std::vector<std::byte> bytes(sizeof reply + sentence.size());
-  std::memcpy(bytes.data(), &reply, sizeof reply);
-  std::ranges::copy(std::as_bytes(std::span(sentence)), bytes.begin() + sizeof reply);
-  return send_packet(socket, bytes, file);
+bool send_sentence(int socket, ErrorKind kind, std::string_view sentence) {
+  return send_packet(socket, make_reply({Reply::kRefused, static_cast<std::uint32_t>(kind)},
+                                        std::as_bytes(std::span(sentence))));
 }
 
 class Host {
@@ -43,10 +46,11 @@ class Host {
         memory_file_(memory_file),
         order_(order),
         listener_(options.path),
+        doorkeeper_(options, {::getpid(), ::geteuid()}),
         seats_(static_cast<std::size_t>(options.size)) {}
 
   WakeOrder run() {
-    while (seated_ + 1 < options_.size) {
+    while (!doorkeeper_.is_complete()) {
       if (Clock::now() >= options_.deadline)
         fail_with<DeadlineExceeded>(fmt::format("rank 0 waited {} at \"{}\", but {}{}",
                                                 seconds_since(start_), options_.path.native(),
@@ -54,9 +58,9 @@ class Host {
       serve_once();
     }
     listener_.remove_file();
-    const Reply complete{Reply::kComplete, static_cast<std::uint32_t>(order_)};
+    const auto complete = make_reply({Reply::kComplete, static_cast<std::uint32_t>(order_)});
     for (std::size_t rank = 1; rank < seats_.size(); ++rank)
-      send_reply(seats_[rank].get(), complete);
+      send_packet(seats_[rank].get(), complete);
     return order_;
   }
 
@@ -64,15 +68,14 @@ class Host {
   template <typename Failure>
   [[noreturn]] void fail_with(const std::string& sentence) {
     const Failure failure(sentence);
-    const Reply reply{Reply::kRefused, static_cast<std::uint32_t>(failure.kind())};
     for (const FileDescriptor& seat : seats_)
-      if (seat) send_reply(seat.get(), reply, sentence);
+      if (seat) send_sentence(seat.get(), failure.kind(), sentence);
     throw failure;
   }
 
   void serve_once() {
     std::vector<pollfd> entries{{listener_.get(), POLLIN, 0}};
-    for (const FileDescriptor& guest : silent_) entries.push_back({guest.get(), POLLIN, 0});
+    for (const Guest& guest : at_door_) entries.push_back({guest.socket.get(), POLLIN, 0});
     for (const FileDescriptor& seat : seats_) entries.push_back({seat.get(), POLLIN, 0});
     const int ready = ::poll(entries.data(), entries.size(),
                              poll_milliseconds(options_.deadline, std::chrono::seconds(1)));
@@ -80,19 +83,26 @@ class Host {
       throw_errno("waiting for ranks at \"{}\" failed", options_.path.native());
     if (ready <= 0) return;
 
-    const std::size_t silent_count = silent_.size();
+    const std::size_t at_door = at_door_.size();
     for (std::size_t rank = 1; rank < seats_.size(); ++rank)
-      if (entries[1 + silent_count + rank].revents != 0) check_seat(static_cast<int>(rank));
-    for (std::size_t i = 0; i < silent_count; ++i)
-      if (entries[1 + i].revents != 0) hear(std::move(silent_[i]));
-    std::erase_if(silent_, [](const FileDescriptor& guest) { return !guest; });
+      if (entries[1 + at_door + rank].revents != 0) check_seat(static_cast<int>(rank));
+    for (std::size_t i = 0; i < at_door; ++i)
+      if (entries[1 + i].revents != 0) hear(at_door_[i]);
+    std::erase_if(at_door_, [](const Guest& guest) { return !guest.socket; });
     if (entries[0].revents != 0) greet();
   }
 
   void greet() {
-    while (FileDescriptor guest = listener_.accept()) {
-      if (silent_.size() == kMostSilent) silent_.erase(silent_.begin());
-      silent_.push_back(std::move(guest));
+    while (FileDescriptor socket = listener_.accept()) {
+      if (at_door_.size() == kMostStrangers + seats_.size()) {
+        Guest& oldest = at_door_.front();
+        turn_away(oldest, {ErrorKind::kBadOption,
+                           fmt::format("process {} did not say who it is, and others wait",
+                                       oldest.visitor.credentials.pid)});
+        at_door_.erase(at_door_.begin());
+      }
+      const PeerCredentials credentials = peer_credentials(socket.get());
+      at_door_.push_back({std::move(socket), {credentials}});
     }
   }
 
@@ -104,66 +114,57 @@ class Host {
                     rank, memory_.process(rank).pid.load(), options_.path.native()));
   }
 
-  void hear(FileDescriptor guest) {
-    const Packet packet = receive_packet(guest.get());
-    if (packet.bytes.empty()) return;
-    Hello hello;
-    const bool has_form = packet.bytes.size() == sizeof hello;
-    if (has_form) std::memcpy(&hello, packet.bytes.data(), sizeof hello);
-    const PeerCredentials credentials = peer_credentials(guest.get());
-    std::optional<Refusal> refusal = find_refusal(has_form ? &hello : nullptr, credentials);
-    if (refusal) {
-      const Reply reply{Reply::kRefused, static_cast<std::uint32_t>(refusal->kind)};
-      send_reply(guest.get(), reply, refusal->sentence);
-      last_refusal_ = "; turned away: " + std::move(refusal->sentence);
-      return;
+  /// Takes the next packet of somebody at the door, who then waits on, is seated or is gone.
+  void hear(Guest& guest) {
+    Visitor& visitor = guest.visitor;
+    const Packet packet = receive_packet(guest.socket.get());
+    if (packet.bytes.empty()) return see_off(guest);
+    if (!visitor.hello) {
+      if (std::optional<Refusal> refusal = doorkeeper_.hear_hello(visitor, packet.bytes))
+        return turn_away(guest, *refusal);
+      const Challenge challenge = doorkeeper_.challenge_for(visitor);
+      send_packet(guest.socket.get(),
+                  make_reply({Reply::kChallenge, 0}, std::as_bytes(std::span(&challenge, 1))));
+    } else if (std::optional<Refusal> refusal = doorkeeper_.hear_proof(visitor, packet.bytes)) {
+      turn_away(guest, *refusal);
+    } else {
+      admit(guest);
     }
-    if (!send_reply(guest.get(), {Reply::kAdmitted, 0}, {}, memory_file_)) return;
-    if (hello.wake_order != static_cast<std::uint32_t>(WakeOrder::kSleeperPays))
-      order_ = WakeOrder::kBothPay;
-    memory_.process(static_cast<int>(hello.rank))
-        .pid.store(static_cast<std::uint32_t>(credentials.pid), std::memory_order_release);
-    seats_[hello.rank] = std::move(guest);
-    ++seated_;
   }
 
-  std::optional<Refusal> find_refusal(const Hello* hello, PeerCredentials guest) {
-    if (hello == nullptr || hello->magic != Hello::kMagic)
-      return Refusal{ErrorKind::kBadOption,
-                     fmt::format("process {} did not speak as a rank does", guest.pid)};
-    if (hello->version != HostHeader::kVersion)
-      return Refusal{
-          ErrorKind::kRankMismatch,
-          fmt::format("process {} speaks version {} of the rendezvous, rank 0 speaks {}; "
-                      "use the same Fanin everywhere",
-                      guest.pid, hello->version, HostHeader::kVersion)};
-    if (guest.uid != ::geteuid())
-      return Refusal{ErrorKind::kRankMismatch,
-                     fmt::format("process {} belongs to user {}, rank 0 to user {}", guest.pid,
-                                 guest.uid, ::geteuid())};
-    if (hello->pid != static_cast<std::uint32_t>(guest.pid))
-      return Refusal{ErrorKind::kRankMismatch,
-                     fmt::format("process {} calls itself {}; ranks in containers with process ids "
-                                 "of their own cannot watch each other",
-                                 guest.pid, hello->pid)};
-    if (std::cmp_not_equal(hello->size, options_.size))
-      return Refusal{ErrorKind::kRankMismatch,
-                     fmt::format("process {} says that there are {} ranks, rank 0 says {}",
-                                 guest.pid, hello->size, options_.size)};
-    if (hello->window_bytes != options_.window_bytes)
-      return Refusal{ErrorKind::kRankMismatch,
-                     fmt::format("process {} wants windows of {} bytes, rank 0 of {}", guest.pid,
-                                 hello->window_bytes, options_.window_bytes)};
-    if (hello->rank == 0 || std::cmp_greater_equal(hello->rank, options_.size))
-      return Refusal{ErrorKind::kRankMismatch,
-                     fmt::format("process {} wants to be rank {}; free are those from 1 to {}",
-                                 guest.pid, hello->rank, options_.size - 1)};
-    if (seats_[hello->rank])
-      return Refusal{
-          ErrorKind::kRankMismatch,
-          fmt::format("process {} wants to be rank {}, which process {} is already", guest.pid,
-                      hello->rank, memory_.process(static_cast<int>(hello->rank)).pid.load())};
-    return std::nullopt;
+  void admit(Guest& guest) {
+    const Hello& hello = *guest.visitor.hello;
+    FileDescriptor socket = std::move(guest.socket);
+    if (!send_packet(socket.get(), make_reply({Reply::kAdmitted, 0}), memory_file_)) return;
+    if (hello.wake_order != static_cast<std::uint32_t>(WakeOrder::kSleeperPays))
+      order_ = WakeOrder::kBothPay;
+    memory_.process(static_cast<int>(hello.rank)).pid.store(hello.pid, std::memory_order_release);
+    doorkeeper_.seat(guest.visitor);
+    seats_[hello.rank] = std::move(socket);
+  }
+
+  /// Somebody left of their own will. A rank that has another secret leaves when it sees our proof.
+  void see_off(Guest& guest) {
+    guest.socket.reset();
+    if (!guest.visitor.hello || options_.secret.empty()) return;
+    note(
+        fmt::format("process {} wanted to be rank {}, but left without a proof that it knows the "
+                    "job's secret",
+                    guest.visitor.credentials.pid, guest.visitor.hello->rank));
+  }
+
+  void turn_away(Guest& guest, const Refusal& refusal) {
+    send_sentence(guest.socket.get(), refusal.kind, refusal.sentence);
+    guest.socket.reset();
+    note(refusal.sentence);
+  }
+
+  void note(const std::string& sentence) {
+    last_refusal_ = "; turned away: " + sentence;
+    if (++warning_count_ > kMostWarnings) return;
+    Context::process().warn(
+        fmt::format("turned away at \"{}\": {}{}", options_.path.native(), sentence,
+                    warning_count_ == kMostWarnings ? " (the last that is told)" : ""));
   }
 
   const RendezvousOptions& options_;
@@ -171,9 +172,10 @@ class Host {
   int memory_file_;
   WakeOrder order_;
   ListeningSocket listener_;
-  std::vector<FileDescriptor> silent_;  // connected, have not said hello
-  std::vector<FileDescriptor> seats_;   // by rank
-  int seated_ = 0;
+  Doorkeeper doorkeeper_;
+  std::vector<Guest> at_door_;
+  std::vector<FileDescriptor> seats_;  // by rank
+  int warning_count_ = 0;
   std::string last_refusal_;
   Deadline start_ = Clock::now();
 };

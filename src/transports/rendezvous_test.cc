@@ -92,6 +92,28 @@ TEST(Rendezvous, WithoutRankZeroTheOthersSaySo) {
               AllOf(HasSubstr("rank 1 waited"), HasSubstr("found no rank 0")));
 }
 
+TEST(Rendezvous, ALateRankReadsThatTheGroupMayBeComplete) {
+  const Folder folder;
+  Child zero = joining(folder.socket(), 0, 2);
+  Child one = joining(folder.socket(), 1, 2);
+  EXPECT_EQ(zero.outcome() + one.outcome(), "");
+  EXPECT_THAT(outcome_of([&] { join(folder.socket(), 1, 2, 100ms); }),
+              AllOf(HasSubstr("found no rank 0"),
+                    HasSubstr("A group that is complete or has given up takes nobody"),
+                    Not(HasSubstr("left behind"))));
+}
+
+TEST(Rendezvous, AStaleFileIsNoRankZero) {
+  const Folder folder;
+  {
+    Child killed = joining(folder.socket(), 0, 2);
+    connect_stranger(folder.socket());
+  }
+  EXPECT_THAT(outcome_of([&] { join(folder.socket(), 1, 2, 100ms); }),
+              AllOf(HasSubstr("found no rank 0"),
+                    HasSubstr("only a file that a process left behind which is gone")));
+}
+
 TEST(Rendezvous, ADuplicateRankIsTurnedAwayAndTheOthersGoOn) {
   const Folder folder;
   Child zero = joining(folder.socket(), 0, 3);

@@ -81,20 +81,28 @@ Admission host(const RendezvousOptions& options, WakeOrder order) {
 
 }  // namespace
 
+std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options) {
+  return join_shared_memory(options, tuning_for(options.size));
+}
+
+std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options, WaitTuning tuning) {
+  require(options.rank >= 0 && options.rank < options.size, ErrorKind::kBadOption,
+          "rank {} does not exist in a group of {}; ranks count from 0", options.rank,
+          options.size);
+  const WakeOrder order = prepare_wake_order();
+  Admission admission = options.rank == 0 ? host(options, order) : enter_rendezvous(options, order);
+  return SharedMemory::make(std::move(admission.memory), options.rank, admission.order, tuning);
+}
+
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
                                               std::size_t window_bytes, Deadline deadline) {
-  return join_shared_memory(path, rank, size, window_bytes, deadline, tuning_for(size));
+  return join_shared_memory({path, rank, size, window_bytes, deadline});
 }
 
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
                                               std::size_t window_bytes, Deadline deadline,
                                               WaitTuning tuning) {
-  require(rank >= 0 && rank < size, ErrorKind::kBadOption,
-          "rank {} does not exist in a group of {}; ranks count from 0", rank, size);
-  const RendezvousOptions options{path, rank, size, window_bytes, deadline};
-  const WakeOrder order = prepare_wake_order();
-  Admission admission = rank == 0 ? host(options, order) : enter_rendezvous(options, order);
-  return SharedMemory::make(std::move(admission.memory), rank, admission.order, tuning);
+  return join_shared_memory({path, rank, size, window_bytes, deadline}, tuning);
 }
 
 }  // namespace fanin

@@ -8,13 +8,19 @@
 
 namespace fanin {
 
+struct RendezvousOptions;
+
 /// Joins the processes that meet at the socket file `path` as `rank` of `size`. Returns when all
 /// are there. The shared memory has no name, and the socket file is gone then, so that nothing
 /// stays behind however the processes end.
 ///
 /// Throws InvalidArgument when the path cannot be used or what this rank asks for does not fit the
-/// others (rank taken, another size); DeadlineExceeded, which names the missing ranks; PeerFailure
-/// when a rank dies meanwhile; Unavailable when the system refuses.
+/// others (rank taken, another size, another secret); DeadlineExceeded, which names the missing
+/// ranks; PeerFailure when a rank dies meanwhile; Unavailable when the system refuses.
+std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options);
+std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options, WaitTuning tuning);
+
+/// The same without a secret.
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
                                               std::size_t window_bytes, Deadline deadline);
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,

@@ -37,6 +37,7 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
+  const std::filesystem::path& path() const { return path_; }
   std::filesystem::path socket() const { return path_ / "socket"; }
   bool is_empty() const { return std::filesystem::is_empty(path_); }
 

@@ -1,0 +1,262 @@
+// Who does not know the job's secret gets nowhere, on either side, and the ranks still meet.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <mutex>
+#include <span>
+
+#include "fanin/context.h"
+#include "transports/rendezvous.h"
+#include "transports/rendezvous_packets.h"
+#include "transports/test_ranks.h"
+#include "transports/unix_socket.h"
+
+namespace fanin {
+namespace {
+
+using test::Child;
+using test::Folder;
+using test::meet;
+using test::outcome_of;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using namespace std::chrono_literals;
+
+const std::string kSecret = "between-us";
+
+/// What the library warns of while it lives.
+class Warnings {
+ public:
+  Warnings() {
+    Context::process().on_warning([this](std::string_view sentence) {
+      const std::lock_guard lock(mutex_);
+      sentences_.emplace_back(sentence);
+    });
+  }
+  ~Warnings() { Context::process().on_warning(nullptr); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
+  std::vector<std::string> sentences() {
+    const std::lock_guard lock(mutex_);
+    return sentences_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> sentences_;
+};
+
+void join_and_meet(const std::filesystem::path& path, int rank, const std::string& secret,
+                   Clock::duration timeout = 20s) {
+  const auto mine = join_shared_memory({path, rank, 2, 4096, Clock::now() + timeout, secret});
+  meet(*mine, 1, Clock::now() + 20s);
+}
+
+/// Rank 0 as a thread of the test, so that its warnings are seen.
+class RankZero {
+ public:
+  RankZero(const Folder& folder, const std::string& secret, Clock::duration timeout = 20s)
+      : thread_([this, &folder, secret, timeout] {
+          outcome_ = outcome_of([&] { join_and_meet(folder.socket(), 0, secret, timeout); });
+        }) {}
+
+  std::string outcome() {
+    thread_.join();
+    return outcome_;
+  }
+
+ private:
+  std::string outcome_;
+  std::jthread thread_;
+};
+
+Child joining(const Folder& folder, const std::string& secret) {
+  return Child([path = folder.socket(), secret] { join_and_meet(path, 1, secret); });
+}
+
+FileDescriptor connect(const Folder& folder) {
+  FileDescriptor socket;
+  for (int i = 0; i < 5000 && !(socket = try_connect(folder.socket())); ++i)
+    std::this_thread::sleep_for(1ms);
+  return socket;
+}
+
+template <typename Part>
+void send(const FileDescriptor& socket, const Part& part) {
+  EXPECT_TRUE(send_packet(socket.get(), std::as_bytes(std::span(&part, 1))));
+}
+
+Packet receive(const FileDescriptor& socket) {
+  pollfd entry{socket.get(), POLLIN, 0};
+  ::poll(&entry, 1, 20'000);
+  return receive_packet(socket.get());
+}
+
+/// A hello that would be good if a proof followed.
+Hello convincing_hello() {
+  Hello hello;
+  hello.rank = 1;
+  hello.size = 2;
+  hello.pid = static_cast<std::uint32_t>(::getpid());
+  hello.window_bytes = 4096;
+  hello.has_secret = 1;
+  return hello;
+}
+
+TEST(Strangers, RanksWithTheSameSecretMeet) {
+  const Folder folder;
+  Warnings warnings;
+  RankZero zero(folder, kSecret);
+  Child one = joining(folder, kSecret);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
+  EXPECT_THAT(warnings.sentences(), SizeIs(0));
+}
+
+TEST(Strangers, ARankWithAnotherSecretIsTurnedAwayAndLogged) {
+  const Folder folder;
+  Warnings warnings;
+  RankZero zero(folder, kSecret);
+  Child stranger = joining(folder, "a guess");
+  const std::string pid = std::to_string(stranger.pid());
+  const std::string sentence = stranger.outcome();
+  EXPECT_THAT(sentence, AllOf(HasSubstr("did not prove to rank 1 that it knows the job's secret; "
+                                        "give all ranks the same FANIN_SECRET"),
+                              HasSubstr(folder.socket().native()), Not(HasSubstr("a guess"))));
+  Child one = joining(folder, kSecret);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
+  EXPECT_THAT(warnings.sentences(),
+              ElementsAre(AllOf(HasSubstr("turned away at \"" + folder.socket().native()),
+                                HasSubstr("process " + pid +
+                                          " wanted to be rank 1, but left "
+                                          "without a proof that it knows the job's secret"),
+                                Not(HasSubstr(kSecret)))));
+}
+
+TEST(Strangers, ASecretOnOneSideOnlyIsASentence) {
+  for (const auto& [of_zero, of_one, sentence] :
+       {std::tuple(kSecret, std::string(), "has no secret, but rank 0 has one"),
+        std::tuple(std::string(), kSecret, "has a secret, but rank 0 has none")}) {
+    const Folder folder;
+    Warnings warnings;
+    RankZero zero(folder, of_zero, 500ms);
+    Child one = joining(folder, of_one);
+    EXPECT_THAT(one.outcome(), AllOf(HasSubstr(sentence), Not(HasSubstr(kSecret))));
+    EXPECT_THAT(zero.outcome(), AllOf(HasSubstr("rank 1 of 2 has not come; turned away: process"),
+                                      HasSubstr(sentence), Not(HasSubstr(kSecret))));
+    EXPECT_THAT(warnings.sentences(), ElementsAre(HasSubstr(sentence)));
+  }
+}
+
+TEST(Strangers, GetNoDescriptorForRankZerosOwnProofOrForAnyOther) {
+  const Folder folder;
+  Warnings warnings;
+  RankZero zero(folder, kSecret);
+  for (const bool sends_back : {true, false}) {
+    const FileDescriptor stranger = connect(folder);
+    send(stranger, convincing_hello());
+    const Packet packet = receive(stranger);
+    EXPECT_FALSE(packet.file);
+    const auto reply = read_reply(packet.bytes);
+    ASSERT_TRUE(reply);
+    ASSERT_EQ(reply->reply.kind, Reply::kChallenge);
+    const auto challenge = read_exactly<Challenge>(reply->rest);
+    ASSERT_TRUE(challenge);
+    send(stranger, sends_back ? challenge->proof : Digest{});
+    const Packet answer = receive(stranger);
+    EXPECT_FALSE(answer.file);
+    ASSERT_TRUE(read_reply(answer.bytes));
+    EXPECT_EQ(read_reply(answer.bytes)->reply.kind, Reply::kRefused);
+    EXPECT_THAT(std::string(read_reply(answer.bytes)->sentence()),
+                HasSubstr("did not prove that it knows the job's secret"));
+  }
+  Child one = joining(folder, kSecret);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
+  EXPECT_THAT(warnings.sentences(), SizeIs(2));
+}
+
+TEST(Strangers, WhoServesThePathInPlaceOfRankZeroGetsNoProof) {
+  const Folder folder;
+  ListeningSocket listener(folder.socket());
+  Child one = joining(folder, kSecret);
+  FileDescriptor guest;
+  while (!(guest = listener.accept())) std::this_thread::sleep_for(1ms);
+  const auto hello = read_exactly<Hello>(receive(guest).bytes);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->has_secret, 1U);
+  const Challenge challenge{.nonce = hello->nonce, .proof = {}};
+  send_packet(guest.get(),
+              make_reply({Reply::kChallenge, 0}, std::as_bytes(std::span(&challenge, 1))));
+  EXPECT_THAT(receive(guest).bytes, SizeIs(0));
+  EXPECT_THAT(one.outcome(), HasSubstr("did not prove to rank 1 that it knows the job's secret"));
+}
+
+TEST(Strangers, WhoSkipsTheChallengeIsNotBelieved) {
+  const Folder folder;
+  ListeningSocket listener(folder.socket());
+  for (const auto& packet : {make_reply({Reply::kAdmitted, 0}), make_reply({Reply::kComplete, 0}),
+                             make_reply({Reply::kChallenge, 0}), make_reply({99, 0})}) {
+    Child one = joining(folder, kSecret);
+    FileDescriptor guest;
+    while (!(guest = listener.accept())) std::this_thread::sleep_for(1ms);
+    receive(guest);
+    // A descriptor of ours, which must not be taken for shared memory.
+    send_packet(guest.get(), packet, listener.get());
+    EXPECT_THAT(one.outcome(), HasSubstr("does not speak as rank 0 does"));
+  }
+}
+
+TEST(Strangers, WithoutEndDoNotFillTheLog) {
+  const Folder folder;
+  Warnings warnings;
+  RankZero zero(folder, kSecret);
+  for (int i = 0; i < 30; ++i) {
+    const FileDescriptor stranger = connect(folder);
+    send(stranger, std::array<char, 5>{'h', 'e', 'l', 'l', 'o'});
+    receive(stranger);
+  }
+  Child one = joining(folder, kSecret);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
+  ASSERT_THAT(warnings.sentences(), SizeIs(10));
+  EXPECT_THAT(warnings.sentences().front(), HasSubstr("did not speak as a rank does"));
+  EXPECT_THAT(warnings.sentences().back(), HasSubstr("(the last that is told)"));
+}
+
+TEST(Strangers, TheSilentMakeRoomForOthersAndAreLogged) {
+  const Folder folder;
+  Warnings warnings;
+  RankZero zero(folder, kSecret);
+  std::vector<FileDescriptor> silent;
+  for (int i = 0; i < 80; ++i) silent.push_back(connect(folder));
+  Child one = joining(folder, kSecret);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
+  EXPECT_THAT(warnings.sentences(), Contains(HasSubstr("did not say who it is, and others wait")));
+}
+
+TEST(Strangers, OfAnotherJobAtTheSamePathReadWhy) {
+  const Folder folder;
+  Warnings warnings;
+  RankZero zero(folder, kSecret);
+  connect(folder);
+  EXPECT_THAT(outcome_of([&] { join_and_meet(folder.socket(), 0, "the other job's"); }),
+              HasSubstr("two jobs need two paths"));
+  EXPECT_THAT(outcome_of([&] { join_and_meet(folder.socket(), 1, "the other job's"); }),
+              HasSubstr("and two jobs two paths"));
+  Child one = joining(folder, kSecret);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
+}
+
+}  // namespace
+}  // namespace fanin
