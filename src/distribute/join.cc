@@ -1,11 +1,14 @@
 #include "fanin/join.h"
 
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "core/require.h"
+#include "distribute/private_folder.h"
 #include "transports/in_process.h"
+#include "transports/rendezvous.h"
 #include "transports/shared_memory.h"
 
 namespace fanin {
@@ -14,6 +17,67 @@ namespace {
 void require_timeout(std::chrono::duration<double> timeout) {
   require(timeout.count() > 0, ErrorKind::kBadOption, "the timeout must be above 0 seconds, got {}",
           timeout.count());
+}
+
+constexpr std::string_view kScheme = "file:";
+constexpr std::string_view kSocketName = "fanin.socket";
+constexpr std::string_view kStoreKey = "fanin/rendezvous";
+
+bool names_path(std::string_view rendezvous) {
+  return rendezvous.starts_with(kScheme) && rendezvous.size() > kScheme.size();
+}
+
+std::filesystem::path path_of(std::string_view rendezvous) {
+  const std::filesystem::path path = rendezvous.substr(kScheme.size());
+  std::error_code ignored;
+  const bool is_folder = !path.has_filename() || std::filesystem::is_directory(path, ignored);
+  return is_folder ? path / kSocketName : path;
+}
+
+std::filesystem::path path_of(const JoinOptions& options) {
+  require(!options.rendezvous.empty(), ErrorKind::kBadOption,
+          "{} ranks need a rendezvous to find each other, such as \"file:/tmp/my-job/socket\"; "
+          "set FANIN_RENDEZVOUS, or start the ranks by \"fanin launch\"",
+          options.world_size);
+  require(names_path(options.rendezvous), ErrorKind::kBadOption,
+          "rendezvous \"{}\" is not known; use file:PATH", options.rendezvous);
+  return path_of(options.rendezvous);
+}
+
+/// Where rank 0 waits, from its note in the store.
+std::filesystem::path path_in(const JoinStore& store, Deadline deadline) {
+  const std::string note = store.get(kStoreKey, deadline);
+  require(names_path(note), ErrorKind::kBadOption,
+          "the store has {} bytes under \"{}\" that are no note of rank 0; does anything else use "
+          "this key?",
+          note.size(), kStoreKey);
+  std::filesystem::path path = path_of(note);
+  std::error_code ignored;
+  require(std::filesystem::is_directory(path.parent_path(), ignored), ErrorKind::kRankMismatch,
+          "rank 0 waits in \"{}\", says the store, but that is not there; is rank 0 on another "
+          "host, has it given up, or is this the note of an earlier join?",
+          path.parent_path().native());
+  return path;
+}
+
+Group join_at(const std::filesystem::path& path, const JoinOptions& options, Deadline deadline) {
+  return Group(join_shared_memory({.path = path,
+                                   .rank = options.rank,
+                                   .size = options.world_size,
+                                   .window_bytes = kDefaultWindowBytes,
+                                   .deadline = deadline,
+                                   .secret = options.secret}),
+               options.timeout);
+}
+
+Group join_by_store(const JoinStore& store, const JoinOptions& options, Deadline deadline) {
+  require(store.set && store.get, ErrorKind::kBadOption,
+          "a store needs both of its functions, set and get");
+  if (options.rank != 0) return join_at(path_in(store, deadline), options, deadline);
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / kSocketName;
+  store.set(kStoreKey, std::string(kScheme) + path.native());
+  return join_at(path, options, deadline);
 }
 
 }  // namespace
@@ -26,18 +90,9 @@ Group join(const JoinOptions& options) {
           options.world_size);
   require_timeout(options.timeout);
   if (options.world_size == 1) return std::move(in_process(1, options.timeout).front());
-
-  require(!options.rendezvous.empty(), ErrorKind::kBadOption,
-          "{} ranks need a rendezvous to find each other, such as \"file:/tmp/my-job/socket\"",
-          options.world_size);
-  constexpr std::string_view kScheme = "file:";
-  require(options.rendezvous.starts_with(kScheme) && options.rendezvous.size() > kScheme.size(),
-          ErrorKind::kBadOption, "rendezvous \"{}\" is not known; use file:PATH",
-          options.rendezvous);
-  return Group(
-      join_shared_memory(options.rendezvous.substr(kScheme.size()), options.rank,
-                         options.world_size, kDefaultWindowBytes, deadline_after(options.timeout)),
-      options.timeout);
+  const Deadline deadline = deadline_after(options.timeout);
+  if (options.store) return join_by_store(*options.store, options, deadline);
+  return join_at(path_of(options), options, deadline);
 }
 
 std::vector<Group> in_process(int rank_count, std::chrono::duration<double> timeout) {

@@ -1,37 +1,33 @@
 // The one place that reads the environment.
 
-#include <charconv>
+#include <unistd.h>
+
 #include <cmath>
-#include <cstdlib>
-#include <string_view>
 
 #include "core/require.h"
+#include "distribute/environment.h"
+#include "distribute/launched_rank.h"
+#include "distribute/private_folder.h"
+#include "distribute/secret_file.h"
 #include "fanin/join.h"
 
 namespace fanin {
 namespace {
 
-std::string_view read_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
+std::chrono::duration<double> read_timeout(std::string_view text) {
+  double seconds = 0;
+  require(parse(text, seconds) && std::isfinite(seconds) && seconds > 0, ErrorKind::kBadOption,
+          "FANIN_TIMEOUT_SECONDS is \"{}\", which is no number of seconds above 0", text);
+  return std::chrono::duration<double>(seconds);
 }
 
-template <typename Number>
-bool parse(std::string_view text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  return result.ec == std::errc() && result.ptr == end;
-}
-
-int read_count(const char* name) {
-  const std::string_view text = read_variable(name);
-  require(!text.empty(), ErrorKind::kBadOption,
-          "FANIN_RENDEZVOUS is set but {} is not; set it, or start the ranks by \"fanin launch\"",
-          name);
-  int number = 0;
-  require(parse(text, number) && number >= 0, ErrorKind::kBadOption,
-          "{} is \"{}\", which is no count", name, text);
-  return number;
+std::string read_secret() {
+  const std::string_view file = read_variable("FANIN_SECRET_FILE");
+  if (file.empty()) return std::string(read_variable("FANIN_SECRET"));
+  require(!is_set("FANIN_SECRET"), ErrorKind::kBadOption,
+          "FANIN_SECRET and FANIN_SECRET_FILE are both set; a job has one secret: unset one of "
+          "them");
+  return read_secret_file(file, ::geteuid());
 }
 
 }  // namespace
@@ -39,19 +35,22 @@ int read_count(const char* name) {
 JoinOptions JoinOptions::from_environment() {
   JoinOptions options;
   options.rendezvous = read_variable("FANIN_RENDEZVOUS");
-  if (!options.rendezvous.empty()) {
-    options.rank = read_count("FANIN_RANK");
-    options.world_size = read_count("FANIN_WORLD_SIZE");
-    require(options.rank < options.world_size, ErrorKind::kBadOption,
-            "FANIN_RANK is {} but FANIN_WORLD_SIZE is {}; ranks count from 0", options.rank,
-            options.world_size);
+  const bool has_rendezvous = !options.rendezvous.empty();
+  const std::optional<LaunchedRank> launched = find_launched_rank(has_rendezvous);
+  require(launched || !has_rendezvous, ErrorKind::kBadOption,
+          "FANIN_RENDEZVOUS is set but FANIN_RANK is not; set FANIN_RANK and FANIN_WORLD_SIZE, or "
+          "start the ranks by \"fanin launch\"");
+  if (launched) {
+    options.rank = launched->rank;
+    options.world_size = launched->size;
+    if (!has_rendezvous && !launched->meeting_name.empty())
+      options.rendezvous =
+          "file:" +
+          (find_private_folder(read_variable("XDG_RUNTIME_DIR")) / launched->meeting_name).native();
   }
-  if (const std::string_view text = read_variable("FANIN_TIMEOUT_SECONDS"); !text.empty()) {
-    double seconds = 0;
-    require(parse(text, seconds) && std::isfinite(seconds) && seconds > 0, ErrorKind::kBadOption,
-            "FANIN_TIMEOUT_SECONDS is \"{}\", which is no number of seconds above 0", text);
-    options.timeout = std::chrono::duration<double>(seconds);
-  }
+  options.secret = read_secret();
+  if (const std::string_view text = read_variable("FANIN_TIMEOUT_SECONDS"); !text.empty())
+    options.timeout = read_timeout(text);
   return options;
 }
 

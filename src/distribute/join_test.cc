@@ -3,94 +3,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <map>
 #include <string>
 #include <thread>
 
 #include "fanin/error.h"
+#include "transports/test_ranks.h"
 
 namespace fanin {
 namespace {
 
-using testing::AllOf;
+using testing::Each;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
-
-/// The environment with these variables and no other FANIN_... of ours.
-class Environment {
- public:
-  explicit Environment(const std::map<std::string, std::string>& variables) {
-    clear();
-    for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  ~Environment() { clear(); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  static void clear() {
-    for (const char* name :
-         {"FANIN_RENDEZVOUS", "FANIN_RANK", "FANIN_WORLD_SIZE", "FANIN_TIMEOUT_SECONDS"})
-      ::unsetenv(name);
-  }
-};
-
-std::string error_of(const std::map<std::string, std::string>& variables) {
-  const Environment environment(variables);
-  try {
-    JoinOptions::from_environment();
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadOption);
-    return error.what();
-  }
-  return "";
-}
-
-TEST(FromEnvironment, WithoutARendezvousItIsAGroupOfOne) {
-  const Environment environment({});
-  Group group = join(JoinOptions::from_environment());
-  EXPECT_EQ(group.rank(), 0);
-  EXPECT_EQ(group.size(), 1);
-  group.barrier();
-}
-
-TEST(FromEnvironment, ReadsAllVariables) {
-  const Environment environment({{"FANIN_RENDEZVOUS", "file:/tmp/x"},
-                                 {"FANIN_RANK", "2"},
-                                 {"FANIN_WORLD_SIZE", "5"},
-                                 {"FANIN_TIMEOUT_SECONDS", "1.5"}});
-  const JoinOptions options = JoinOptions::from_environment();
-  EXPECT_EQ(options.rendezvous, "file:/tmp/x");
-  EXPECT_EQ(options.rank, 2);
-  EXPECT_EQ(options.world_size, 5);
-  EXPECT_EQ(options.timeout, 1500ms);
-}
-
-TEST(FromEnvironment, NamesTheVariableThatIsWrong) {
-  EXPECT_THAT(error_of({{"FANIN_RENDEZVOUS", "file:/tmp/x"}}), HasSubstr("FANIN_RANK is not"));
-  EXPECT_THAT(error_of({{"FANIN_RENDEZVOUS", "file:/tmp/x"}, {"FANIN_RANK", "0"}}),
-              HasSubstr("FANIN_WORLD_SIZE is not"));
-  for (const char* rank : {"one", "1x", "-1", " 1", "99999999999999"})
-    EXPECT_THAT(
-        error_of(
-            {{"FANIN_RENDEZVOUS", "file:/tmp/x"}, {"FANIN_RANK", rank}, {"FANIN_WORLD_SIZE", "2"}}),
-        AllOf(HasSubstr("FANIN_RANK is"), HasSubstr("no count")));
-  EXPECT_THAT(
-      error_of(
-          {{"FANIN_RENDEZVOUS", "file:/tmp/x"}, {"FANIN_RANK", "2"}, {"FANIN_WORLD_SIZE", "2"}}),
-      HasSubstr("FANIN_RANK is 2 but FANIN_WORLD_SIZE is 2"));
-  for (const char* seconds : {"soon", "0", "-1", "nan", "inf"})
-    EXPECT_THAT(error_of({{"FANIN_TIMEOUT_SECONDS", seconds}}),
-                HasSubstr("FANIN_TIMEOUT_SECONDS is"));
-}
 
 std::string join_error(const std::string& rendezvous, int rank, int world_size,
                        std::chrono::duration<double> timeout = 1s) {
   try {
     join({rendezvous, rank, world_size, timeout});
-  } catch (const InvalidArgument& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "";
@@ -105,23 +35,63 @@ TEST(Join, SaysWhatIsWrongWithItsOptions) {
   EXPECT_THAT(join_error("", 0, 1, 0s), HasSubstr("above 0 seconds"));
 }
 
-TEST(Join, MeetsTheOthersAtTheFile) {
-  std::string folder = std::filesystem::temp_directory_path() / "fanin-test-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+/// Each rank joins and meets the others; the outcome of each.
+std::vector<std::string> outcomes_of(const std::vector<JoinOptions>& ranks) {
+  std::vector<std::string> outcomes(ranks.size());
   std::vector<std::jthread> threads;
-  for (int rank = 0; rank < 3; ++rank)
-    threads.emplace_back([&folder, rank] {
-      Group group = join({.rendezvous = "file:" + folder + "/socket",
-                          .rank = rank,
-                          .world_size = 3,
-                          .timeout = 20s});
-      EXPECT_EQ(group.rank(), rank);
-      EXPECT_EQ(group.size(), 3);
-      group.barrier();
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    threads.emplace_back([&, i] {
+      outcomes[i] = test::outcome_of([&] {
+        Group group = join(ranks[i]);
+        EXPECT_EQ(group.rank(), ranks[i].rank);
+        EXPECT_EQ(group.size(), ranks[i].world_size);
+        group.barrier();
+      });
     });
   threads.clear();
-  // Only an empty folder can be removed like this.
-  EXPECT_TRUE(std::filesystem::remove(folder));
+  return outcomes;
+}
+
+std::vector<JoinOptions> some_ranks(const std::string& rendezvous, int world_size) {
+  std::vector<JoinOptions> ranks;
+  for (int rank = 0; rank < world_size; ++rank)
+    ranks.push_back({.rendezvous = rendezvous,
+                     .rank = rank,
+                     .world_size = world_size,
+                     .timeout = 20s,
+                     .secret = "between us"});
+  return ranks;
+}
+
+TEST(Join, MeetsTheOthersAtTheFile) {
+  const test::Folder folder;
+  const std::string rendezvous = "file:" + folder.socket().native();
+  EXPECT_THAT(outcomes_of(some_ranks(rendezvous, 3)), Each(""));
+  EXPECT_TRUE(folder.is_empty());
+}
+
+TEST(Join, MeetsTheOthersInAFolder) {
+  const test::Folder folder;
+  for (const char* end : {"", "/"}) {
+    const std::string rendezvous = "file:" + folder.path().native() + end;
+    EXPECT_THAT(outcomes_of(some_ranks(rendezvous, 2)), Each(""));
+    EXPECT_TRUE(folder.is_empty());
+  }
+  // The file that documents name.
+  EXPECT_THAT(join_error("file:" + folder.path().native(), 1, 2, 50ms),
+              HasSubstr("\"" + folder.path().native() + "/fanin.socket\""));
+  EXPECT_THAT(join_error("file:" + folder.path().native() + "/missing/", 1, 2),
+              HasSubstr("missing/fanin.socket\" is in a folder that does not exist"));
+}
+
+TEST(Join, PassesTheSecretOn) {
+  const test::Folder folder;
+  std::vector<JoinOptions> ranks = some_ranks("file:" + folder.path().native(), 2);
+  ranks[0].timeout = 500ms;
+  ranks[1].secret = "";
+  const std::vector<std::string> outcomes = outcomes_of(ranks);
+  EXPECT_THAT(outcomes[0], HasSubstr("rank 1 of 2 has not come"));
+  EXPECT_THAT(outcomes[1], HasSubstr("rank 1, has no secret, but rank 0 has one"));
 }
 
 TEST(InProcess, RefusesAnImpossibleCount) {
