@@ -72,10 +72,12 @@ void add_launch(Command tool, ExitCode& exit_code) {
   command.footer(
       "Example: fanin launch -n 4 -- ./train --steps 100\n"
       "Each line that a rank prints gets \"[rank] \" in front, unless there is only one rank. The\n"
-      "ranks have nothing to read on stdin. SIGINT, SIGTERM and SIGHUP are passed on to all. When\n"
-      "one fails the others get SIGTERM, 3 seconds later SIGKILL, and whatever they started too.\n"
-      "The exit code is that of the rank that failed first (128 + n for signal n), 0 if none did.\n"
-      "Ranks read FANIN_RENDEZVOUS, FANIN_RANK, FANIN_WORLD_SIZE, FANIN_TIMEOUT_SECONDS.");
+      "ranks have nothing to read on stdin. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2\n"
+      "are passed on to all. When one fails the others get SIGTERM, 3 seconds later SIGKILL, and\n"
+      "whatever they started too. The exit code is that of the rank that failed first (128 + n "
+      "for\n"
+      "signal n), 0 if none did. Ranks read FANIN_RENDEZVOUS, FANIN_RANK, FANIN_WORLD_SIZE,\n"
+      "FANIN_TIMEOUT_SECONDS and FANIN_SECRET, which is new and random for each job.");
   command.callback([arguments, timeout, &exit_code] {
     if (timeout.is_given()) arguments->job.timeout_seconds = arguments->timeout;
     // What a rank returned is passed on, also if it is none of the tool's own codes.

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "run_tool.h"
 
@@ -8,6 +11,7 @@ namespace fanin {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Launch : public ToolTest {};
 
@@ -31,6 +35,33 @@ TEST_F(Launch, PassesOnTheExitCodeOfTheRankThatFailedFirst) {
       run({"launch", "-n", "3", "--", "sh", "-c", "[ $FANIN_RANK != 1 ] || exit 7; sleep 60"});
   EXPECT_EQ(result.exit_code, 7);
   EXPECT_THAT(result.err, HasSubstr("rank 1"));
+}
+
+TEST_F(Launch, GivesEachJobARandomSecretAndKeepsItToItsRanks) {
+  ::setenv("FANIN_SECRET", "of-the-shell", 1);
+  ::setenv("FANIN_SECRET_FILE", "/no/such/file", 1);
+  std::set<std::string> secrets;
+  for (int job = 0; job < 2; ++job) {
+    const ToolRun result = run({"launch", "-n", "2", "--json", "--", "sh", "-c",
+                                "echo $FANIN_SECRET $FANIN_SECRET_FILE > secret.$FANIN_RANK"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const std::string secret = read_text("secret.0");
+    EXPECT_EQ(secret, read_text("secret.1"));
+    EXPECT_THAT(secret, testing::MatchesRegex("[0-9a-f]{64}\n"));
+    EXPECT_THAT(result.out + result.err, Not(HasSubstr(secret.substr(0, 64))));
+    secrets.insert(secret);
+  }
+  EXPECT_EQ(secrets.size(), 2U);
+  const ToolRun result = run({"launch", "-n", "2", "--", FANIN_TOOL, "selftest"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ::unsetenv("FANIN_SECRET");
+  ::unsetenv("FANIN_SECRET_FILE");
+}
+
+TEST_F(Launch, OnlyRankZeroPrintsTheResult) {
+  const ToolRun result = run({"launch", "-n", "3", "--", FANIN_TOOL, "selftest"});
+  EXPECT_THAT(result.out, testing::StartsWith("[0] selftest: 3 ranks"));
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), 1);
 }
 
 TEST_F(Launch, AnswersWrongCommandsWithASentence) {

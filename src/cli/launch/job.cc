@@ -15,6 +15,7 @@
 #include "cli/launch/line_writer.h"
 #include "cli/launch/rank_process.h"
 #include "core/system_error.h"
+#include "transports/secret_proof.h"
 
 namespace fanin::cli {
 namespace {
@@ -43,7 +44,8 @@ struct Rank {
 FileDescriptor take_over_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD})
+    ::sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   FileDescriptor file(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!file) throw_errno("signalfd failed");
@@ -81,10 +83,13 @@ class Job {
  private:
   void start_all() {
     ranks_.reserve(static_cast<std::size_t>(options_.rank_count));
+    const std::string secret = make_secret();
     for (int rank = 0; rank < options_.rank_count; ++rank) {
       Variables variables{{"FANIN_RENDEZVOUS", "file:" + (caretaker_.folder() / "socket").native()},
                           {"FANIN_RANK", std::to_string(rank)},
-                          {"FANIN_WORLD_SIZE", std::to_string(options_.rank_count)}};
+                          {"FANIN_WORLD_SIZE", std::to_string(options_.rank_count)},
+                          {"FANIN_SECRET", secret},
+                          {"FANIN_SECRET_FILE", std::nullopt}};
       if (options_.timeout_seconds)
         variables.emplace_back("FANIN_TIMEOUT_SECONDS",
                                fmt::format("{}", *options_.timeout_seconds));

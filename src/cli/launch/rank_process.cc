@@ -36,7 +36,8 @@ void become(const std::vector<std::string>& command, const Variables& variables,
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
-  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  for (const auto& [name, value] : variables)
+    value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +19,10 @@ struct RankProcess {
   FileDescriptor errors;
 };
 
-using Variables = std::vector<std::pair<std::string, std::string>>;
+/// Without a value the variable is not set.
+using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// Starts the program with `variables` added to the environment and nothing to read. Throws
+/// Starts the program with `variables` changed in its environment, and nothing to read. Throws
 /// InvalidArgument when there is no such program, Unavailable when the system refuses.
 RankProcess start_rank(const std::vector<std::string>& command, const Variables& variables);
 
