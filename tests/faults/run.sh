@@ -17,6 +17,7 @@ export TMPDIR=$work/tmp   # the launcher's folders are made here, so that leftov
 mkdir "$TMPDIR"
 # Each process of this run carries the mark in its environment, so that no other run's are counted.
 export FANIN_FAULTS_MARK=$work
+unset FANIN_SECRET FANIN_SECRET_FILE RANK WORLD_SIZE SLURM_PROCID SLURM_NTASKS   # of whoever runs this
 export FANIN_TIMEOUT_SECONDS=20   # far longer than anything should take here
 failures=0
 exec 2> >(grep -v " Killed " >&2)   # the shell tells of each one that it saw killed
@@ -159,6 +160,17 @@ check "it ends within 5 s" took_less_than 5000
 check "with 143" is "$code" 143
 check "nothing is left" nothing_is_left
 
+echo "the launcher is asked for something else"
+: >"$work/out"
+"$fanin" launch -n 2 -- sh -c 'trap "echo heard; exit 0" USR1; echo ready; while :; do sleep 0.05; done' \
+  >"$work/out" 2>"$work/err" &
+launcher=$!
+for _ in $(seq 200); do [ "$(grep -c 'ready$' "$work/out")" -eq 2 ] && break; sleep 0.05; done
+kill -USR1 "$launcher"
+finish
+check "it passes SIGUSR1 on to all" is "$(grep -c 'heard$' "$work/out")" 2
+check "and goes on until they end" is "$code" 0
+
 echo "a rank is stopped"
 start 3 30000 --timeout 1
 victim=$(pid_of 1)
@@ -214,6 +226,78 @@ check "the right ones still meet" is "$((code + zero_code + one_code))" 0
 unset FANIN_RENDEZVOUS
 rmdir "$TMPDIR/job"
 check "nothing is left" nothing_is_left
+
+echo "a stranger comes, without the secret or with another one"
+mkdir -m 700 "$TMPDIR/job"
+export FANIN_RENDEZVOUS=file:$TMPDIR/job FANIN_WORLD_SIZE=2
+printf 'the-secret-of-this-job\n' >"$work/secret"
+chmod 600 "$work/secret"
+FANIN_RANK=0 FANIN_SECRET_FILE=$work/secret "$rounds" >"$work/out" 2>"$work/err.0" &
+zero=$!
+FANIN_RANK=1 "$rounds" 2>"$work/err"
+code=$?
+check "without a secret: 2" is "$code" 2
+check "and reads why" says 'rank 1, has no secret, but rank 0 has one'
+started=$(date +%s%N)
+FANIN_RANK=1 FANIN_SECRET=a-guess "$rounds" 2>"$work/err"
+code=$?
+check "with a wrong secret: 2" is "$code" 2
+check "and reads why" says "process $zero serves .* but did not prove to rank 1 that it knows the job's secret"
+check "at once" took_less_than 5000
+FANIN_RANK=0 FANIN_SECRET=a-guess "$rounds" 2>"$work/err"
+code=$?
+check "a second job at the same path: 2" is "$code" 2
+check "and reads why" says 'two jobs need two paths'
+FANIN_RANK=1 FANIN_SECRET=the-secret-of-this-job "$rounds" >"$work/out" 2>"$work/err"
+code=$?
+wait "$zero"; zero_code=$?
+check "the right ones still meet" is "$((code + zero_code))" 0
+check "rank 0 has told of the one without" grep -q 'fanin: warning: turned away at .*has no secret' "$work/err.0"
+check "and of the one with another" grep -q 'fanin: warning: turned away at .*left without a proof' "$work/err.0"
+check "and nobody said the secret" [ -z "$(cat "$work"/err* "$work/out" | grep -E 'secret-of-this-job|a-guess')" ]
+chmod 644 "$work/secret"
+FANIN_RANK=0 FANIN_SECRET_FILE=$work/secret "$rounds" 2>"$work/err"
+code=$?
+check "a secret that others can read: 2" is "$code" 2
+check "and a sentence" says 'is open to others (mode 644); make it private: chmod 600'
+
+echo "rank 0 is killed while it waits"
+FANIN_RANK=0 "$rounds" >"$work/out" 2>"$work/err" &
+zero=$!
+for _ in $(seq 200); do [ -S "$TMPDIR/job/fanin.socket" ] && break; sleep 0.05; done
+kill -9 "$zero"
+wait "$zero" 2>/dev/null
+check "its file stays" [ -S "$TMPDIR/job/fanin.socket" ]
+FANIN_RANK=1 FANIN_TIMEOUT_SECONDS=0.3 "$rounds" 2>"$work/err"
+code=$?
+check "rank 1 alone ends with 3" is "$code" 3
+check "and reads why" says 'found no rank 0 at .*, only a file that a process left behind which is gone'
+FANIN_RANK=1 "$rounds" >"$work/out" 2>"$work/err.1" &
+one=$!
+FANIN_RANK=0 "$rounds" >"$work/out" 2>"$work/err"
+code=$?
+wait "$one"; one_code=$?
+check "a new job takes the place over" is "$((code + one_code))" 0
+unset FANIN_RENDEZVOUS FANIN_WORLD_SIZE
+rmdir "$TMPDIR/job"
+check "nothing is left" nothing_is_left
+
+echo "ranks of torchrun and of Slurm"
+mkdir -m 700 "$work/runtime"
+export XDG_RUNTIME_DIR=$work/runtime
+for rank in 0 1 2; do
+  RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=3 LOCAL_WORLD_SIZE=3 TORCHELASTIC_RUN_ID=none MASTER_PORT=29500 \
+    "$rounds" >"$work/out.$rank" 2>"$work/err.$rank" &
+  ranks[rank]=$!
+  SLURM_PROCID=$rank SLURM_NTASKS=3 SLURM_NNODES=1 SLURM_JOB_ID=7 SLURM_STEP_ID=0 \
+    "$rounds" >"$work/out.$rank" 2>"$work/err.$rank" &
+  ranks[3 + rank]=$!
+done
+code=0
+for rank in 0 1 2 3 4 5; do wait "${ranks[rank]}" || code=$?; done
+check "two jobs of 3 ranks meet, each by itself" is "$code" 0
+check "nothing is left where they met" [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]
+unset XDG_RUNTIME_DIR
 
 echo "what the launcher is asked for is wrong"
 "$fanin" launch -n 2 -- "$work/no-such-program" >"$work/out" 2>"$work/err"
