@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
+#include "core/expect_error.h"
 #include "transports/test_ranks.h"
 
 namespace fanin {
@@ -37,6 +39,18 @@ TEST(FindFlaw, WantsAFolderThatOnlyItsUserSees) {
 TEST(FindPrivateFolder, TakesTheRuntimeFolderIfItIsPrivate) {
   const test::Folder folder;
   EXPECT_EQ(find_private_folder(folder.path()), folder.path());
+}
+
+TEST(FindPrivateFolder, SaysWhatTheSystemRefuses) {
+  const std::string old = std::filesystem::temp_directory_path();
+  const auto expect_both = [](const char* folder, const std::string& sentence) {
+    ::setenv("TMPDIR", folder, 1);
+    expect_error(ErrorKind::kSystem, HasSubstr(sentence), [] { find_private_folder({}); });
+    expect_error(ErrorKind::kSystem, HasSubstr(sentence), [] { TemporaryFolder(); });
+  };
+  expect_both("/no/such/folder", "there is no folder for temporary files; set TMPDIR");
+  expect_both("/proc", "for ranks to meet failed: ");
+  ::setenv("TMPDIR", old.c_str(), 1);
 }
 
 TEST(TemporaryFolder, IsPrivateAndGoesAwayWithWhatIsInIt) {

@@ -200,6 +200,24 @@ TEST(Strangers, WhoServesThePathInPlaceOfRankZeroGetsNoProof) {
   EXPECT_THAT(one.outcome(), HasSubstr("did not prove to rank 1 that it knows the job's secret"));
 }
 
+TEST(Strangers, OfAnotherUserAreNoRankZero) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  const Folder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  constexpr uid_t kNobody = 65534;
+  Child other([&] {
+    if (::setuid(kNobody) != 0) throw std::runtime_error("cannot become another user");
+    const ListeningSocket listener(folder.socket());
+    std::this_thread::sleep_for(20s);
+  });
+  connect(folder);
+  EXPECT_THAT(outcome_of([&] { join_and_meet(folder.socket(), 1, ""); }),
+              AllOf(HasSubstr(fmt::format("is served by process {} of user 65534, but rank 1 "
+                                          "belongs to user 0",
+                                          other.pid())),
+                    HasSubstr("use a path in a folder that only the job's user may write")));
+}
+
 TEST(Strangers, WhoSkipsTheChallengeIsNotBelieved) {
   const Folder folder;
   ListeningSocket listener(folder.socket());
