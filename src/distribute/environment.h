@@ -19,7 +19,7 @@ inline std::string_view read_variable(const char* name) {
 inline bool is_set(const char* name) { return !read_variable(name).empty(); }
 
 template <typename Number>
-bool parse(std::string_view text, Number& number) {
+bool parse_number(std::string_view text, Number& number) {
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, number);
   return result.ec == std::errc() && result.ptr == end;
@@ -29,7 +29,7 @@ bool parse(std::string_view text, Number& number) {
 inline int read_count(const char* name) {
   const std::string_view text = read_variable(name);
   int number = 0;
-  require(parse(text, number) && number >= 0, ErrorKind::kBadOption,
+  require(parse_number(text, number) && number >= 0, ErrorKind::kBadOption,
           "{} is \"{}\", which is no count", name, text);
   return number;
 }

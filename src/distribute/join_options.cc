@@ -16,7 +16,8 @@ namespace {
 
 std::chrono::duration<double> read_timeout(std::string_view text) {
   double seconds = 0;
-  require(parse(text, seconds) && std::isfinite(seconds) && seconds > 0, ErrorKind::kBadOption,
+  require(parse_number(text, seconds) && std::isfinite(seconds) && seconds > 0,
+          ErrorKind::kBadOption,
           "FANIN_TIMEOUT_SECONDS is \"{}\", which is no number of seconds above 0", text);
   return std::chrono::duration<double>(seconds);
 }

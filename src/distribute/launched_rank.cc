@@ -19,7 +19,7 @@ LaunchedRank read_pair(const char* rank_name, const char* size_name) {
     require(!is_set(found) || is_set(missing), ErrorKind::kBadOption,
             "{} is set but {} is not; set both or none, or start the ranks by \"fanin launch\"",
             found, missing);
-  const LaunchedRank launched{.rank = read_count(rank_name), .size = read_count(size_name)};
+  LaunchedRank launched{.rank = read_count(rank_name), .size = read_count(size_name)};
   require(launched.rank < launched.size, ErrorKind::kBadOption,
           "{} is {} but {} is {}; ranks count from 0", rank_name, launched.rank, size_name,
           launched.size);

@@ -25,10 +25,14 @@ namespace {
 // themselves must not use up our descriptors.
 constexpr std::size_t kMostStrangers = 64;
 
+// How many are let to the door before those who are there are heard again, so that a crowd cannot
+// push out a rank that is about to prove itself.
+constexpr int kMostAtOnce = 16;
+
 // Whoever knocks without end must not fill the log.
 constexpr int kMostWarnings = 10;
 
-struct Guest {
+struct Newcomer {
   FileDescriptor socket;
   Visitor visitor;
 };
@@ -75,7 +79,7 @@ class Host {
 
   void serve_once() {
     std::vector<pollfd> entries{{listener_.get(), POLLIN, 0}};
-    for (const Guest& guest : at_door_) entries.push_back({guest.socket.get(), POLLIN, 0});
+    for (const Newcomer& guest : at_door_) entries.push_back({guest.socket.get(), POLLIN, 0});
     for (const FileDescriptor& seat : seats_) entries.push_back({seat.get(), POLLIN, 0});
     const int ready = ::poll(entries.data(), entries.size(),
                              poll_milliseconds(options_.deadline, std::chrono::seconds(1)));
@@ -88,16 +92,18 @@ class Host {
       if (entries[1 + at_door + rank].revents != 0) check_seat(static_cast<int>(rank));
     for (std::size_t i = 0; i < at_door; ++i)
       if (entries[1 + i].revents != 0) hear(at_door_[i]);
-    std::erase_if(at_door_, [](const Guest& guest) { return !guest.socket; });
+    std::erase_if(at_door_, [](const Newcomer& guest) { return !guest.socket; });
     if (entries[0].revents != 0) greet();
   }
 
   void greet() {
-    while (FileDescriptor socket = listener_.accept()) {
+    for (int i = 0; i < kMostAtOnce; ++i) {
+      FileDescriptor socket = listener_.accept();
+      if (!socket) return;
       if (at_door_.size() == kMostStrangers + seats_.size()) {
-        Guest& oldest = at_door_.front();
+        Newcomer& oldest = at_door_.front();
         turn_away(oldest, {ErrorKind::kBadOption,
-                           fmt::format("process {} did not say who it is, and others wait",
+                           fmt::format("process {} did not prove to be a rank, and others wait",
                                        oldest.visitor.credentials.pid)});
         at_door_.erase(at_door_.begin());
       }
@@ -115,7 +121,7 @@ class Host {
   }
 
   /// Takes the next packet of somebody at the door, who then waits on, is seated or is gone.
-  void hear(Guest& guest) {
+  void hear(Newcomer& guest) {
     Visitor& visitor = guest.visitor;
     const Packet packet = receive_packet(guest.socket.get());
     if (packet.bytes.empty()) return see_off(guest);
@@ -132,7 +138,7 @@ class Host {
     }
   }
 
-  void admit(Guest& guest) {
+  void admit(Newcomer& guest) {
     const Hello& hello = *guest.visitor.hello;
     FileDescriptor socket = std::move(guest.socket);
     if (!send_packet(socket.get(), make_reply({Reply::kAdmitted, 0}), memory_file_)) return;
@@ -144,7 +150,7 @@ class Host {
   }
 
   /// Somebody left of their own will. A rank that has another secret leaves when it sees our proof.
-  void see_off(Guest& guest) {
+  void see_off(Newcomer& guest) {
     guest.socket.reset();
     if (!guest.visitor.hello || options_.secret.empty()) return;
     note(
@@ -153,7 +159,7 @@ class Host {
                     guest.visitor.credentials.pid, guest.visitor.hello->rank));
   }
 
-  void turn_away(Guest& guest, const Refusal& refusal) {
+  void turn_away(Newcomer& guest, const Refusal& refusal) {
     send_sentence(guest.socket.get(), refusal.kind, refusal.sentence);
     guest.socket.reset();
     note(refusal.sentence);
@@ -173,7 +179,7 @@ class Host {
   WakeOrder order_;
   ListeningSocket listener_;
   Doorkeeper doorkeeper_;
-  std::vector<Guest> at_door_;
+  std::vector<Newcomer> at_door_;
   std::vector<FileDescriptor> seats_;  // by rank
   int warning_count_ = 0;
   std::string last_refusal_;

@@ -259,7 +259,8 @@ TEST(Strangers, TheSilentMakeRoomForOthersAndAreLogged) {
   Child one = joining(folder, kSecret);
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
-  EXPECT_THAT(warnings.sentences(), Contains(HasSubstr("did not say who it is, and others wait")));
+  EXPECT_THAT(warnings.sentences(),
+              Contains(HasSubstr("did not prove to be a rank, and others wait")));
 }
 
 TEST(Strangers, OfAnotherJobAtTheSamePathReadWhy) {
