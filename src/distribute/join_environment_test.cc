@@ -46,14 +46,24 @@ std::string error_of(const Variables& variables) {
   return "";
 }
 
-TEST(FromEnvironment, WithoutARendezvousItIsAGroupOfOne) {
+/// Each test has a folder for temporary files of its own.
+class FromEnvironment : public testing::Test {
+ protected:
+  FromEnvironment() { ::setenv("TMPDIR", temporary_files_.path().c_str(), 1); }
+  ~FromEnvironment() override { ::setenv("TMPDIR", old_.c_str(), 1); }
+
+  std::string old_ = std::filesystem::temp_directory_path();
+  Folder temporary_files_;
+};
+
+TEST_F(FromEnvironment, WithoutARendezvousItIsAGroupOfOne) {
   Group group = join(options_of({}));
   EXPECT_EQ(group.rank(), 0);
   EXPECT_EQ(group.size(), 1);
   group.barrier();
 }
 
-TEST(FromEnvironment, ReadsAllVariables) {
+TEST_F(FromEnvironment, ReadsAllVariables) {
   const JoinOptions options = options_of({{"FANIN_RENDEZVOUS", "file:/tmp/x"},
                                           {"FANIN_RANK", "2"},
                                           {"FANIN_WORLD_SIZE", "5"},
@@ -67,7 +77,7 @@ TEST(FromEnvironment, ReadsAllVariables) {
   EXPECT_FALSE(options.store);
 }
 
-TEST(FromEnvironment, NamesTheVariableThatIsWrong) {
+TEST_F(FromEnvironment, NamesTheVariableThatIsWrong) {
   const Variables good{
       {"FANIN_RENDEZVOUS", "file:/tmp/x"}, {"FANIN_RANK", "0"}, {"FANIN_WORLD_SIZE", "2"}};
   EXPECT_EQ(error_of(good), "");
@@ -101,7 +111,7 @@ const Variables kSlurm{{"SLURM_PROCID", "3"},
                        {"SLURM_JOB_ID", "77"},
                        {"SLURM_STEP_ID", "0"}};
 
-TEST(FromEnvironment, TakesRankAndSizeFromOthersWhoSetThem) {
+TEST_F(FromEnvironment, TakesRankAndSizeFromOthersWhoSetThem) {
   const Variables place{{"FANIN_RENDEZVOUS", "file:/tmp/x"}};
   JoinOptions options = options_of(with(place, {{"RANK", "1"}, {"WORLD_SIZE", "3"}}));
   EXPECT_EQ(options.rendezvous, "file:/tmp/x");
@@ -112,7 +122,7 @@ TEST(FromEnvironment, TakesRankAndSizeFromOthersWhoSetThem) {
   EXPECT_EQ(options.world_size, 5);
 }
 
-TEST(FromEnvironment, OursWinOverTorchrunsAndTheseOverSlurms) {
+TEST_F(FromEnvironment, OursWinOverTorchrunsAndTheseOverSlurms) {
   Variables all = with(kSlurm, kTorchrun);
   EXPECT_EQ(options_of(all).rank, 2);
   all = with(all, {{"FANIN_RANK", "7"}, {"FANIN_WORLD_SIZE", "9"}});
@@ -123,7 +133,7 @@ TEST(FromEnvironment, OursWinOverTorchrunsAndTheseOverSlurms) {
   EXPECT_EQ(options_of(all).rendezvous, "file:/ours");
 }
 
-TEST(FromEnvironment, HalfOfAPairIsNamed) {
+TEST_F(FromEnvironment, HalfOfAPairIsNamed) {
   EXPECT_THAT(error_of(with(kTorchrun, {{"WORLD_SIZE", ""}})),
               StartsWith("RANK is set but WORLD_SIZE is not"));
   EXPECT_THAT(error_of(with(kTorchrun, {{"RANK", ""}})),
@@ -138,7 +148,7 @@ TEST(FromEnvironment, HalfOfAPairIsNamed) {
               HasSubstr("SLURM_NNODES is \"two\", which is no count"));
 }
 
-TEST(FromEnvironment, SeveralHostsAreNotJoinedYet) {
+TEST_F(FromEnvironment, SeveralHostsAreNotJoinedYet) {
   EXPECT_THAT(error_of(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "2"}})),
               AllOf(HasSubstr("WORLD_SIZE is 4 but LOCAL_WORLD_SIZE is 2"),
                     HasSubstr("several hosts, and Fanin joins those of one host only")));
@@ -148,12 +158,12 @@ TEST(FromEnvironment, SeveralHostsAreNotJoinedYet) {
 }
 
 // A program in a batch script or in the shell of salloc is no rank of anything.
-TEST(FromEnvironment, SlurmOutsideOfAStepIsAGroupOfOne) {
+TEST_F(FromEnvironment, SlurmOutsideOfAStepIsAGroupOfOne) {
   EXPECT_EQ(options_of(with(kSlurm, {{"SLURM_STEP_ID", ""}, {"SLURM_PROCID", "0"}})).world_size, 1);
   EXPECT_EQ(options_of({{"SLURM_NTASKS", "4"}}).world_size, 1);
 }
 
-TEST(FromEnvironment, JobsOfLaunchersHaveAPlaceOfTheirOwn) {
+TEST_F(FromEnvironment, JobsOfLaunchersHaveAPlaceOfTheirOwn) {
   const Folder folder;
   const Variables runtime{{"XDG_RUNTIME_DIR", folder.path().native()}};
   const std::string torchrun = options_of(with(kTorchrun, runtime)).rendezvous;
@@ -173,7 +183,7 @@ TEST(FromEnvironment, JobsOfLaunchersHaveAPlaceOfTheirOwn) {
     EXPECT_NE(options_of(with(kSlurm, with(runtime, {{name, "5"}}))).rendezvous, slurm);
 }
 
-TEST(FromEnvironment, TooLittleForAPlaceLeavesItOpen) {
+TEST_F(FromEnvironment, TooLittleForAPlaceLeavesItOpen) {
   for (const char* name : {"LOCAL_WORLD_SIZE", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
     const JoinOptions options = options_of(with(kTorchrun, {{name, ""}}));
     EXPECT_EQ(options.rendezvous, "") << name;
@@ -183,12 +193,9 @@ TEST(FromEnvironment, TooLittleForAPlaceLeavesItOpen) {
   }
 }
 
-TEST(FromEnvironment, WithoutAGoodRuntimeFolderAPrivateOneIsMade) {
-  const Folder folder;
-  const std::string old = std::filesystem::temp_directory_path();
-  ::setenv("TMPDIR", folder.path().c_str(), 1);
+TEST_F(FromEnvironment, WithoutAGoodRuntimeFolderAPrivateOneIsMade) {
   const std::filesystem::path made =
-      folder.path() / ("fanin-" + std::to_string(static_cast<unsigned>(::geteuid())));
+      temporary_files_.path() / ("fanin-" + std::to_string(static_cast<unsigned>(::geteuid())));
   for (const char* runtime : {"", "/no/such/folder", "/"}) {
     EXPECT_THAT(options_of(with(kSlurm, {{"XDG_RUNTIME_DIR", runtime}})).rendezvous,
                 StartsWith("file:" + made.native() + "/fanin-slurm-"))
@@ -207,10 +214,9 @@ TEST(FromEnvironment, WithoutAGoodRuntimeFolderAPrivateOneIsMade) {
   std::filesystem::remove(made);
   std::filesystem::create_directory_symlink("/tmp", made);
   EXPECT_THAT(error_of(kSlurm), HasSubstr("is no folder"));
-  ::setenv("TMPDIR", old.c_str(), 1);
 }
 
-TEST(FromEnvironment, TheSecretMayBeInAFile) {
+TEST_F(FromEnvironment, TheSecretMayBeInAFile) {
   const Folder folder;
   const std::filesystem::path file = folder.path() / "secret";
   std::ofstream(file) << "between us\n";
