@@ -25,6 +25,7 @@ void add_plan(Command tool, ExitCode& exit_code);
 void add_price(Command tool, ExitCode& exit_code);
 void add_doctor(Command tool, ExitCode& exit_code);
 void add_selftest(Command tool, ExitCode& exit_code);
+void add_trial(Command tool, ExitCode& exit_code);
 void add_launch(Command tool, ExitCode& exit_code);
 void add_version(Command tool, ExitCode& exit_code);
 

@@ -28,6 +28,7 @@ ExitCode run(int argc, char** argv) {
   add_price(tool.root(), exit_code);
   add_doctor(tool.root(), exit_code);
   add_selftest(tool.root(), exit_code);
+  add_trial(tool.root(), exit_code);
   add_launch(tool.root(), exit_code);
   add_version(tool.root(), exit_code);
   tool.run(argc, argv);
