@@ -22,3 +22,21 @@ def wait_until_quiet(busy_share=0.08, window=0.12, most_seconds=2.0):
             return True, time.monotonic() - begin
         if time.monotonic() - begin > most_seconds:
             return False, time.monotonic() - begin
+
+
+class Patience:
+    """Waits for quiet before samples, but not longer than `seconds` in all."""
+
+    def __init__(self, seconds):
+        self.seconds, self.noisy_count = seconds, 0
+
+    def wait(self):
+        is_quiet, waited = wait_until_quiet(most_seconds=min(2.0, self.seconds))
+        if not is_quiet:
+            self.seconds -= waited
+            self.noisy_count += 1
+
+    def notes(self):
+        if self.noisy_count:
+            yield (f"other programs were running before {self.noisy_count} samples: "
+                   "do not trust single numbers")

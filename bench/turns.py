@@ -3,7 +3,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from quiet import wait_until_quiet
+from quiet import Patience
 from report import show_progress
 from worker import WorkerFailed
 
@@ -26,7 +26,7 @@ class Turns:
 
     def __init__(self, workers, effort):
         self.workers, self.effort, self.notes = workers, effort, []
-        self.patience, self.noisy = effort.patience, 0
+        self.patience = Patience(effort.patience)
 
     def take(self, cases, begin):
         """(case, its answers round by round) for each; an answer joins those of all workers.
@@ -43,9 +43,7 @@ class Turns:
                 show_progress(f"{index + 1}/{len(cases)} {case}, round {number + 1}")
                 answers.append(self._one_round(case))
             yield case, answers
-        if self.noisy:
-            self.note(f"other programs were running before {self.noisy} samples: "
-                      "do not trust single numbers")
+        self.notes += self.patience.notes()
 
     def note(self, sentence):
         if sentence not in self.notes:
@@ -55,9 +53,7 @@ class Turns:
         answer = {}
         asked = self.workers if case.has_peers else self.workers[:1]
         for worker in list(asked):
-            is_quiet, waited = wait_until_quiet(most_seconds=min(2.0, self.patience))
-            self.patience -= waited if not is_quiet else 0
-            self.noisy += not is_quiet
+            self.patience.wait()
             try:
                 answer |= worker.ask(case.words(), self.effort.seconds,
                                      most_seconds=self.effort.answer_seconds)
