@@ -38,7 +38,7 @@ def value_inside(x, base, ratio):
 
 def group(x, base, row, names):
     """The bars of one row: Fanin's with its number, then those of the peers that have a value."""
-    parts = [bar(x, base, row.ratio_to_limit, COLORS[0], f"{row.case}, fanin")]
+    parts = [bar(x, base, row.ratio_to_limit, COLORS[0], f"{row.name}, fanin")]
     for index, name in enumerate(names, 1):
         at = x + index * BAR
         if name not in row.peers:
@@ -46,7 +46,7 @@ def group(x, base, row, names):
             continue
         ratio = row.limit / row.peers[name].value
         color = COLORS[index % len(COLORS)]
-        parts.append(bar(at, base, ratio, color, f"{row.case}, {name}"))
+        parts.append(bar(at, base, ratio, color, f"{row.name}, {name}"))
         if ratio > TOP_RATIO:
             parts.append(value_inside(at, base, ratio))
     return [*parts, value_above(x, base, row.ratio_to_limit)]

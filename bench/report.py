@@ -27,7 +27,7 @@ def print_table(head, lines):
 def print_limits(rows):
     print("Fanin beside the limit, the best hand-written loop for this machine:")
     print_table(["case", "fanin", "limit", "of limit [min, max]", "target"],
-                [[row.case, f"{row.fanin:.2f} {row.unit}", f"{row.limit:.2f} {row.unit}",
+                [[row.name, f"{row.fanin:.2f} {row.unit}", f"{row.limit:.2f} {row.unit}",
                   cell(row.ratio_to_limit, row.ratios, row.target_limit),
                   "-" if row.target_limit is None else f"{row.target_limit:.2f}"] for row in rows])
 
@@ -38,12 +38,12 @@ def print_peers(rows):
         return
     print("\nHow many times faster Fanin is than each peer, [min, max]:")
     print_table(["case", *names],
-                [[row.case, *(cell(peer.ratio, peer.ratios, peer.target) if peer else "-"
+                [[row.name, *(cell(peer.ratio, peer.ratios, peer.target) if peer else "-"
                               for peer in map(row.peers.get, names))] for row in rows])
 
 
 def print_summary(rows):
-    checks = [(row.case, *check) for row in rows for check in row.checks()]
+    checks = [(row.name, *check) for row in rows for check in row.checks()]
     missed = [check for check in checks if check[2] < check[3]]
     print(f"\n{len(checks) - len(missed)} of {len(checks)} targets met, {len(missed)} missed (*)")
     for case, what, ratio, target in missed:

@@ -8,6 +8,7 @@ class Peer:
     ratio: float
     target: float | None = None
     ratios: list = field(default_factory=list)  # round by round
+    more: dict = field(default_factory=dict)  # figures of this benchmark alone
 
 
 @dataclass
@@ -23,6 +24,12 @@ class Row:
     peers: dict = field(default_factory=dict)
     panel: str = ""  # the part of the picture that shows it
     label: str = ""  # what the picture calls it there
+    more: dict = field(default_factory=dict)  # figures of this benchmark alone, of Fanin
+
+    @property
+    def name(self):
+        """The case, and where the cores were if that was looked at."""
+        return self.case if self.placement == "none" else f"{self.case}, {self.placement}"
 
     @property
     def ratio_to_limit(self):
@@ -40,8 +47,9 @@ class Row:
         return {"case": self.case, "unit": self.unit, "placement": self.placement,
                 "fanin": self.fanin, "limit": self.limit, "ratio_to_limit": self.ratio_to_limit,
                 "target_limit": self.target_limit,
-                "peers": {name: {"value": peer.value, "ratio": peer.ratio, "target": peer.target}
-                          for name, peer in self.peers.items()}}
+                "peers": {name: {"value": peer.value, "ratio": peer.ratio, "target": peer.target,
+                                 **peer.more}
+                          for name, peer in self.peers.items()}, **self.more}
 
 
 def own_times(case, answers):
