@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages for the purposes named (build, unit, format, lint, fuzz, clients,
-# package). Does nothing, and needs no root, when all are there.
+# package, openmpi). Does nothing, and needs no root, when all are there.
 set -euo pipefail
 
 packages_for() {
@@ -12,7 +12,8 @@ packages_for() {
     fuzz) echo clang libclang-rt-14-dev ;;
     clients) echo python3 python3-venv chromium fonts-dejavu-core ;;
     package) echo pkg-config ;;
-    *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package" >&2
+    openmpi) echo libopenmpi-dev openmpi-bin ;;
+    *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package, openmpi" >&2
        return 2 ;;
   esac
 }
