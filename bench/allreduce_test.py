@@ -96,7 +96,7 @@ class Cases(unittest.TestCase):
             self.assertEqual(len(set(names)), len(names))
 
     def test_placements_follow_from_how_long_a_line_takes(self):
-        for nanoseconds, wanted in (([66], "near"), ([256], "far"), ([29], "mixed"),
+        for nanoseconds, wanted in (([40], "near"), ([165], "far"), ([15], "mixed"),
                                     ([66, 256], "mixed"), ([], "none"), ([None], "unknown")):
             self.assertEqual(classify(nanoseconds), wanted)
 

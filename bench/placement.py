@@ -1,7 +1,7 @@
 """How far the cores of some ranks are from each other, as of now."""
 from worker import WorkerFailed
 
-NEAR_NANOSECONDS = (45, 140)  # below: two threads of one core; above: no common cache
+NEAR_NANOSECONDS = (25, 140)  # below: two threads of one core; above: no common cache
 
 
 def classify(nanoseconds):
