@@ -112,7 +112,7 @@ std::span<std::byte> BoundCall::small_slot(Lane& lane, int rank, const Ticket& t
 void BoundCall::gather(std::span<const std::byte* const> inputs, std::byte* to) const {
   for (std::size_t tensor = 0; tensor < counts_.size(); ++tensor) {
     const std::size_t bytes = counts_[tensor] * arithmetic_.size_of(Cell::kInput);
-    if (bytes > 0) std::memcpy(to, inputs[tensor], bytes);
+    copy({to, bytes}, {inputs[tensor], bytes}, Store::kCached);
     to += bytes;
   }
 }
@@ -191,7 +191,7 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
         rows[rank] = small_slot(lane, static_cast<int>(rank), ticket).data();
         continue;
       }
-      for (std::size_t i = 0; i < kWords; ++i)
+      for (std::size_t i = 0; i * sizeof(std::uint64_t) < input_bytes_; ++i)
         tiny_[rank * kWords + i] = lane.word(static_cast<int>(rank), ticket, i);
       rows[rank] = reinterpret_cast<const std::byte*>(&tiny_[rank * kWords]);
     }

@@ -172,17 +172,14 @@ void Group::State::meet(Lane& lane, const Ticket& ticket, const Request& request
     lane.compare(ticket, to_note(request, std::nullopt, lane.note(0, ticket).size() / 2), call);
 }
 
-Group::State::Prepared Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
-                                             std::span<const TensorView> outputs,
-                                             const AllReduceOptions& options) {
+BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
+                                 std::span<const TensorView> outputs,
+                                 const AllReduceOptions& options) {
   require(!inputs.empty(), ErrorKind::kEmpty, "an all-reduce needs at least one tensor");
   require(inputs.size() == outputs.size(), ErrorKind::kBadOption,
           "{} outputs were given for {} inputs; give one for each", outputs.size(), inputs.size());
   check_options(options);
-  Prepared prepared{.bound = nullptr, .inputs = {}, .outputs = {}, .step = options.step};
-  if (!bench.calls.empty() && is_for(bench.calls.front().request(), inputs, options)) {
-    prepared.bound = &bench.calls.front();
-  } else {
+  if (bench.calls.empty() || !is_for(bench.calls.front().request(), inputs, options)) {
     Request request{.operation = Request::Operation::kAllReduce,
                     .op = options.op,
                     .accumulation = options.accumulation,
@@ -194,26 +191,30 @@ Group::State::Prepared Group::State::prepare(Bench& bench, std::span<const Tenso
               name(inputs.front().dtype()), name(input.dtype()));
       request.items.push_back({input.dtype(), input.shape()});
     }
-    prepared.bound = &bind(bench, std::move(request));
+    bind(bench, std::move(request));
   }
-  const DType result = prepared.bound->arithmetic().result;
+  BoundCall& bound = bench.calls.front();
+  const DType result = bound.arithmetic().result;
+  bench.inputs.clear();
+  bench.outputs.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     check_output(inputs[i], outputs[i], result);
     check_overlap(inputs[i], outputs[i]);
-    prepared.inputs.push_back(inputs[i].bytes().data());
-    prepared.outputs.push_back(outputs[i].bytes.data());
+    bench.inputs.push_back(inputs[i].bytes().data());
+    bench.outputs.push_back(outputs[i].bytes.data());
   }
-  return prepared;
+  return bound;
 }
 
-void Group::State::run(Bench& bench, const Ticket& ticket, Prepared& prepared, Timeout timeout) {
+void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
+                       std::optional<std::int64_t> step, const Timeout& timeout) {
   Call call{.epoch = ticket.epoch, .timeout = timeout.value_or(timeout_)};
   const auto text = [&] {
-    return make_call(ticket, std::nullopt, describe(prepared.bound->request())).describe();
+    return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };
   call.describe = std::cref(text);
   end_epoch_if_thrown(bench.lane, ticket, [&] {
-    prepared.bound->run(bench.lane, ticket, prepared.step, prepared.inputs, prepared.outputs, call);
+    bound.run(bench.lane, ticket, step, bench.inputs, bench.outputs, call);
   });
 }
 
@@ -221,9 +222,9 @@ void Group::State::all_reduce(std::span<const Tensor> inputs, std::span<const Te
                               const AllReduceOptions& options) {
   const Ticket ticket = next_ticket();
   Bench& bench = take_bench(ticket);
-  Prepared prepared =
-      check_or_refuse(bench, ticket, [&] { return prepare(bench, inputs, outputs, options); });
-  run(bench, ticket, prepared, options.timeout);
+  BoundCall& bound =
+      *check_or_refuse(bench, ticket, [&] { return &prepare(bench, inputs, outputs, options); });
+  run(bench, ticket, bound, options.step, options.timeout);
 }
 
 Handle Group::State::start_all_reduce(std::span<const Tensor> inputs,
@@ -236,9 +237,9 @@ Handle Group::State::start_all_reduce(std::span<const Tensor> inputs,
                           [this, ticket, options, ins = std::vector(inputs.begin(), inputs.end()),
                            outs = std::vector(outputs.begin(), outputs.end())] {
                             Bench& bench = bench_of(ticket);
-                            Prepared prepared = check_or_refuse(
-                                bench, ticket, [&] { return prepare(bench, ins, outs, options); });
-                            run(bench, ticket, prepared, options.timeout);
+                            BoundCall& bound = *check_or_refuse(
+                                bench, ticket, [&] { return &prepare(bench, ins, outs, options); });
+                            run(bench, ticket, bound, options.step, options.timeout);
                           });
 }
 
@@ -246,15 +247,11 @@ void Group::State::run_window_call(const Ticket& ticket, Request request, const 
                                    std::byte* output, const Timeout& timeout,
                                    std::optional<std::int64_t> step) {
   Bench& bench = take_bench(ticket);
-  Prepared prepared{.bound = &check_or_refuse(bench, ticket,
-                                              [&]() -> std::reference_wrapper<BoundCall> {
-                                                return bind(bench, std::move(request));
-                                              })
-                                  .get(),
-                    .inputs = {input},
-                    .outputs = {output},
-                    .step = step};
-  run(bench, ticket, prepared, timeout);
+  BoundCall& bound =
+      *check_or_refuse(bench, ticket, [&] { return &bind(bench, std::move(request)); });
+  bench.inputs.assign(1, input);
+  bench.outputs.assign(1, output);
+  run(bench, ticket, bound, step, timeout);
 }
 
 void Group::State::reduce(const Tensor& input, const TensorView& out, int root,

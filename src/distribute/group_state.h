@@ -54,13 +54,9 @@ class Group::State {
   struct Bench {
     Lane lane;
     std::list<BoundCall> calls = {};
-  };
-  /// What a call has asked for, checked and bound.
-  struct Prepared {
-    BoundCall* bound;
-    std::vector<const std::byte*> inputs;
-    std::vector<std::byte*> outputs;
-    std::optional<std::int64_t> step = {};
+    // The data of the call that is under way.
+    std::vector<const std::byte*> inputs = {};
+    std::vector<std::byte*> outputs = {};
   };
 
   Ticket next_ticket();
@@ -83,9 +79,11 @@ class Group::State {
   void meet(Lane& lane, const Ticket& ticket, const Request& request, const Lane::Entry& entry,
             Call& call);
 
-  Prepared prepare(Bench& bench, std::span<const Tensor> inputs,
-                   std::span<const TensorView> outputs, const AllReduceOptions& options);
-  void run(Bench& bench, const Ticket& ticket, Prepared& prepared, Timeout timeout);
+  /// Checks and binds what is asked for, and puts its data on the bench.
+  BoundCall& prepare(Bench& bench, std::span<const Tensor> inputs,
+                     std::span<const TensorView> outputs, const AllReduceOptions& options);
+  void run(Bench& bench, const Ticket& ticket, BoundCall& bound, std::optional<std::int64_t> step,
+           const Timeout& timeout);
   void run_window_call(const Ticket& ticket, Request request, const std::byte* input,
                        std::byte* output, const Timeout& timeout, std::optional<std::int64_t> step);
   Group open(int channel, std::span<const int> ranks);

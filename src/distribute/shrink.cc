@@ -41,6 +41,13 @@ void wait_for_all(Transport& transport, std::span<const int> ranks,
     }
 }
 
+std::string list_gone(Transport& transport) {
+  std::string names;
+  for (int rank = 0; rank < transport.size(); ++rank)
+    if (transport.is_gone(rank)) names += fmt::format("{}rank {}", names.empty() ? "" : ", ", rank);
+  return names.empty() ? "anybody having died" : names;
+}
+
 Survivors propose(Transport& transport, std::uint64_t generation) {
   Survivors survivors;
   std::uint64_t used = 0;
@@ -99,9 +106,14 @@ void check_ranks(std::span<const int> ranks, int size) {
 
 Survivors find_survivors(Transport& transport, std::uint64_t generation,
                          std::chrono::duration<double> timeout) {
-  // Calls that are still waiting for the dead end here.
-  transport.end_epoch(transport.epoch(), {transport.rank(), ErrorKind::kPeerDied,
-                                          "it shrinks the group to those who live"});
+  // Calls that are still waiting for the dead end here; the first who comes sees to that.
+  bool is_first = true;
+  for (int rank = 0; rank < transport.size(); ++rank)
+    is_first &= transport.peek(rank, Transport::kShrinkFlag) < value_of(generation, 1);
+  if (is_first)
+    transport.end_epoch(transport.epoch(),
+                        {transport.rank(), ErrorKind::kPeerDied,
+                         fmt::format("it shrinks the group without {}", list_gone(transport))});
   transport.message(transport.rank(), Transport::kShrinkFlag)[0].store(transport.used_channels(),
                                                                        std::memory_order_relaxed);
   transport.publish(Transport::kShrinkFlag, value_of(generation, 1));

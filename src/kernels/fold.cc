@@ -66,7 +66,10 @@ std::span<const std::uint8_t> add_n_groups(std::size_t count) {
 
 void copy(std::span<std::byte> to, std::span<const std::byte> from, Store store) {
   assert(to.size() == from.size());
-  if (store == Store::kCached) {
+  // memcpy is slow where another core has just written the lines: it moves long pieces by a string
+  // instruction, which waits for each.
+  constexpr std::size_t kShort = 512;
+  if (store == Store::kCached && to.size() <= kShort) {
     if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
     return;
   }
@@ -75,7 +78,7 @@ void copy(std::span<std::byte> to, std::span<const std::byte> from, Store store)
   const std::array<Operand, 1> source = {{{from.data()}}};
   const std::array<std::byte*, 1> target = {to.data()};
   fold(make_arithmetic(ReduceOp::kSum, DType::kFloat64, Accumulation::kWide, 1),
-       {.sources = source, .targets = target, .count = whole, .store = Store::kStreaming});
+       {.sources = source, .targets = target, .count = whole, .store = store});
   std::copy(from.begin() + static_cast<std::ptrdiff_t>(whole * 8), from.end(),
             to.begin() + static_cast<std::ptrdiff_t>(whole * 8));
 }

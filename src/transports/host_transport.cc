@@ -20,8 +20,22 @@ struct LastWords {
   std::array<char, 496> sentence{};
 };
 static_assert(sizeof(LastWords) == 512);
-constexpr std::size_t kLastWordsCount = 4;
+constexpr std::size_t kLastWordsCount = 16;
 static_assert(kLastWordsCount * sizeof(LastWords) <= Transport::kLastWordsBytes);
+
+/// Tells others for whom this rank waits, as long as it does.
+class WaitsFor {
+ public:
+  WaitsFor(std::atomic<std::int32_t>& word, int rank) : word_(word) {
+    word_.store(rank + 1, std::memory_order_relaxed);
+  }
+  ~WaitsFor() { word_.store(0, std::memory_order_relaxed); }
+  WaitsFor(const WaitsFor&) = delete;
+  WaitsFor& operator=(const WaitsFor&) = delete;
+
+ private:
+  std::atomic<std::int32_t>& word_;
+};
 
 std::uint64_t bit_of(int channel) { return std::uint64_t{1} << channel; }
 
@@ -30,10 +44,12 @@ std::uint64_t bit_of(int channel) { return std::uint64_t{1} << channel; }
 HostTransport::HostTransport(std::shared_ptr<HostMemory> memory, Place place, How how)
     : memory_(std::move(memory)),
       place_(std::move(place)),
+      epoch_(memory_->channel(place_.epoch_channel).epoch_and_ender),
       how_(how),
       rank_(static_cast<int>(std::ranges::find(place_.members, place_.mine) -
                              place_.members.begin())),
       process_(::getpid()) {
+  for (const int each : place_.members) flags_.push_back(&memory_->flags(each, channel()));
   memory_->process(place_.mine).used_channels.fetch_or(bit_of(channel()));
   // A group that was here before has left; this one has not.
   memory_->flags(place_.mine, channel()).left.store(0, std::memory_order_release);
@@ -59,7 +75,7 @@ HostTransport::Place HostTransport::place_of(int channel, int epoch_channel,
 
 Flag& HostTransport::flag_of(int rank, int flag) const {
   assert(rank >= 0 && rank < size() && flag >= 0 && flag < kHostFlagCount);
-  return memory_->flags(member(rank), channel()).flags[static_cast<std::size_t>(flag)];
+  return flags_[static_cast<std::size_t>(rank)]->flags[static_cast<std::size_t>(flag)];
 }
 
 bool HostTransport::has_left(int rank) const {
@@ -89,8 +105,7 @@ std::uint64_t HostTransport::used_channels() const {
 }
 
 std::uint64_t HostTransport::epoch() const {
-  return memory_->channel(place_.epoch_channel).epoch_and_ender.load(std::memory_order_acquire) >>
-         ChannelControl::kRankBits;
+  return epoch_.load(std::memory_order_acquire) >> ChannelControl::kRankBits;
 }
 
 void HostTransport::end_epoch(std::uint64_t epoch, const EpochEnd& end) {
@@ -173,8 +188,21 @@ std::string HostTransport::last_sign_of(int rank) const {
                      epoch_of(last) == epoch() ? "" : " of an earlier epoch");
 }
 
+/// Whom a rank that is late waits for itself, and so on: the last of them is to blame.
+std::string HostTransport::describe_chain(int rank) const {
+  std::string chain;
+  for (int hop = 0; hop < size(); ++hop) {
+    const int next = memory_->flags(member(rank), channel()).waits_for.load() - 1;
+    if (next < 0 || next >= size() || next == rank_) break;
+    chain += fmt::format("; rank {} waits for {}", rank, describe(next));
+    rank = next;
+  }
+  return chain;
+}
+
 std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value, Call& call) {
   Flag& theirs = flag_of(rank, flag);
+  const WaitsFor waits_for(memory_->flags(place_.mine, channel()).waits_for, rank);
   const Deadline deadline = call.until();
   const Deadline start = Clock::now();
   Deadline last_check = start;
@@ -198,9 +226,9 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
                                     describe(rank), call.describe()));
     if (is_late)
       throw DeadlineExceeded(
-          fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}", rank_,
+          fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}{}", rank_,
                       std::chrono::duration<double>(now - start).count(), describe(rank),
-                      call.describe(), last_sign_of(rank)));
+                      call.describe(), last_sign_of(rank), describe_chain(rank)));
     const auto limit = std::min<Clock::duration>(how_.tuning.slice, deadline - now);
     sleep_until(theirs, value, limit, how_.order);
   }

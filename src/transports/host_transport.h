@@ -66,6 +66,7 @@ class HostTransport : public Transport {
  private:
   std::uint64_t wait_asleep(int rank, int flag, std::uint64_t value, Call& call);
   std::string last_sign_of(int rank) const;
+  std::string describe_chain(int rank) const;
   Flag& flag_of(int rank, int flag) const;
   bool has_left(int rank) const;
   int channel() const { return place_.channel; }
@@ -74,6 +75,8 @@ class HostTransport : public Transport {
 
   std::shared_ptr<HostMemory> memory_;
   Place place_;
+  std::vector<RankFlags*> flags_;  // by rank
+  std::atomic<std::uint64_t>& epoch_;
   How how_;
   int rank_;
   pid_t process_;

@@ -6,8 +6,6 @@
 #include <openssl/hmac.h>
 #include <sys/random.h>
 
-#include <vector>
-
 #include "core/system_error.h"
 
 namespace fanin {
@@ -21,26 +19,30 @@ void fill_randomly(std::span<std::byte> bytes) {
   }
 }
 
-/// Every part has a fixed length, so that no two subjects have the same bytes.
-std::vector<std::byte> bytes_of(ProofRole role, const ProofSubject& subject) {
-  std::vector<std::byte> bytes;
-  const auto append = [&bytes](std::span<const std::byte> part) {
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  };
-  constexpr std::string_view kPurpose = "fanin join 1";
-  append(std::as_bytes(std::span(kPurpose)));
-  const std::array numbers{static_cast<std::uint32_t>(role), subject.rank, subject.size,
-                           subject.guest_pid, subject.rank_zero_pid};
-  append(std::as_bytes(std::span(numbers)));
-  append(subject.guest_nonce);
-  append(subject.rank_zero_nonce);
-  return bytes;
-}
+/// What is proved, as bytes: every part has a fixed length, so that no two subjects have the same.
+struct Statement {
+  std::array<char, 12> purpose = {'f', 'a', 'n', 'i', 'n', ' ', 'j', 'o', 'i', 'n', ' ', '1'};
+  std::uint32_t role;
+  std::uint32_t rank;
+  std::uint32_t size;
+  std::uint32_t guest_pid;
+  std::uint32_t rank_zero_pid;
+  Nonce guest_nonce;
+  Nonce rank_zero_nonce;
+};
+static_assert(sizeof(Statement) == 12 + 5 * 4 + 2 * sizeof(Nonce), "no bytes between the parts");
 
 }  // namespace
 
 Digest prove(std::string_view secret, ProofRole role, const ProofSubject& subject) {
-  return hmac_sha256(secret, bytes_of(role, subject));
+  const Statement statement{.role = static_cast<std::uint32_t>(role),
+                            .rank = subject.rank,
+                            .size = subject.size,
+                            .guest_pid = subject.guest_pid,
+                            .rank_zero_pid = subject.rank_zero_pid,
+                            .guest_nonce = subject.guest_nonce,
+                            .rank_zero_nonce = subject.rank_zero_nonce};
+  return hmac_sha256(secret, std::as_bytes(std::span(&statement, 1)));
 }
 
 bool is_proof(const Digest& proof, std::string_view secret, ProofRole role,

@@ -77,7 +77,7 @@ class Transport {
   /// What a rank says about the operation that it enters, in two halves that take turns.
   static constexpr std::size_t kNoteBytes = 65536;
   /// At the end of a note: not for those who use the transport.
-  static constexpr std::size_t kLastWordsBytes = 2048;
+  static constexpr std::size_t kLastWordsBytes = 8192;
 
   /// Words beside a flag, in its cache line.
   static constexpr std::size_t kMessageWords = 6;
