@@ -1,0 +1,110 @@
+#include "fanin/collective_all_reduce.h"
+
+#include <gmock/gmock.h>
+
+#include "distribute/test_groups.h"
+#include "fanin/error.h"
+
+namespace fanin {
+namespace {
+
+using test::error_of;
+using test::expect;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<Device> devices_of(int count) {
+  std::vector<Device> devices(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) devices[static_cast<std::size_t>(i)].index = i;
+  return devices;
+}
+
+template <Element T>
+PerReplica filled(const std::vector<Device>& devices, std::size_t count, T first) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    tensors.push_back(test::filled(count, static_cast<T>(first + static_cast<T>(i))));
+  return {devices, tensors};
+}
+
+template <Element T>
+T first_of(const Result& result, const Device& device) {
+  return std::get<Tensor>(value_on(result, device)).to_vector<T>().front();
+}
+
+/// Two workers with three replicas each: 1, 2, 3 and 11, 12, 13.
+void check_replicas(Group& group) {
+  const std::vector<Device> devices = devices_of(3);
+  const CollectiveAllReduce ops(group, devices, {.bytes_per_pack = 100}, 6);
+  const int first = group.rank() == 0 ? 1 : 11;
+  const auto check = [&]<Element T, Element R>(T, R, ReduceOp op, double wanted) {
+    const PerReplica value = filled(devices, 17, static_cast<T>(first));
+    const Result result = ops.reduce(op, value, value);
+    for (const Device& device : devices)
+      expect(static_cast<double>(first_of<R>(result, device)) == wanted,
+             fmt::format("{} of {}", name(op), name(dtype_of<T>)));
+  };
+  check(0.0F, 0.0F, ReduceOp::kSum, 42);
+  check(0.0F, 0.0F, ReduceOp::kMean, 7);
+  check(0.0, 0.0, ReduceOp::kMax, 13);
+  check(std::int32_t{}, std::int32_t{}, ReduceOp::kMin, 1);
+  check(std::int32_t{}, double{}, ReduceOp::kMean, 7);
+  check(std::int64_t{}, double{}, ReduceOp::kMean, 7);
+  check(std::uint64_t{}, std::uint64_t{}, ReduceOp::kSum, 42);
+}
+
+TEST(CollectiveAllReduce, AddsReplicasOfAllWorkers) {
+  EXPECT_THAT(test::in_processes(2, check_replicas), Each(IsEmpty()));
+}
+
+TEST(CollectiveAllReduce, TravelsInPacksOfItsOrOfTheCallsSize) {
+  EXPECT_THAT(
+      test::in_processes(3,
+                         [](Group& group) {
+                           const std::vector<Device> devices = devices_of(1);
+                           const CollectiveAllReduce ops(
+                               group, devices,
+                               {.bytes_per_pack = 64, .implementation = Implementation::kRing});
+                           std::vector<ReducePair> pairs;
+                           for (const std::size_t count : {1, 30, 0, 5, 1000})
+                             pairs.push_back({filled(devices, count, 2.0F), devices.front()});
+                           for (const std::int64_t bytes : {0, 1, 8000}) {
+                             const auto results =
+                                 ops.batch_reduce(ReduceOp::kSum, pairs, {.bytes_per_pack = bytes});
+                             for (const std::size_t i : {0, 1, 3, 4})
+                               expect(first_of<float>(results[i], devices.front()) == 6.0F,
+                                      fmt::format("value {}", i));
+                           }
+                         }),
+      Each(IsEmpty()));
+}
+
+TEST(CollectiveAllReduce, ChecksWhatItIsMadeOf) {
+  std::vector<Group> groups = in_process(1, test::Seconds(1));
+  EXPECT_THAT(error_of([&] { CollectiveAllReduce(groups[0], {}); }),
+              HasSubstr("a worker needs at least one device"));
+  EXPECT_THAT(error_of([&] { CollectiveAllReduce(groups[0], devices_of(2), {}, 3); }),
+              HasSubstr("group_size is 3, but 1 workers with 2 devices each have 2 replicas"));
+  const CollectiveAllReduce ops(groups[0], devices_of(2));
+  const PerReplica one = filled(devices_of(1), 4, 1.0F);
+  EXPECT_THAT(error_of([&] { ops.reduce(ReduceOp::kSum, one, one); }),
+              HasSubstr("a value has 1 components"));
+}
+
+TEST(CollectiveAllReduce, SparseValuesOfWorkersMustFitTogether) {
+  std::vector<Group> groups = in_process(2, test::Seconds(20));
+  test::on_all_ranks(groups, [](Group& group) {
+    const std::vector<Device> devices = devices_of(1);
+    const CollectiveAllReduce ops(group, devices);
+    const IndexedSlices slices{.values = test::filled(2, 1.0F).reshaped({1, 2}),
+                               .indices = Tensor::of<std::int32_t>({0}, {1}),
+                               .dense_shape = Shape{group.rank() == 0 ? 4 : 5, 2}};
+    const PerReplica value(std::vector<Value>{slices});
+    EXPECT_THAT(error_of([&] { ops.reduce(ReduceOp::kSum, value, devices.front()); }),
+                HasSubstr("rank 0 has dense_shape [4,2], that of rank 1 has [5,2]"));
+  });
+}
+
+}  // namespace
+}  // namespace fanin
