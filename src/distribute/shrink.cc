@@ -124,7 +124,7 @@ Survivors find_survivors(Transport& transport, std::uint64_t generation,
   });
   // Two who look at different times may see different ones alive: only one of them decides.
   write(transport, generation, propose(transport, generation));
-  const Survivors survivors = read(transport, transport.find_decider(generation));
+  Survivors survivors = read(transport, transport.find_decider(generation));
   if (std::ranges::find(survivors.ranks, transport.rank()) == survivors.ranks.end())
     throw PeerFailure("the others took this rank for dead and have gone on without it");
   return survivors;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 
 namespace fanin {
@@ -65,8 +66,8 @@ void read_addresses(Transport& transport, int rank, std::span<const std::byte> n
         !bounds.contain(output, counts[i] * arithmetic.size_of(Cell::kResult)))
       throw PeerFailure(fmt::format("{} says that tensor {} lies outside of its registered memory",
                                     transport.describe(rank), i));
-    inputs[i] = reinterpret_cast<const std::byte*>(bounds.base() + input);
-    outputs[i] = reinterpret_cast<std::byte*>(bounds.base() + output);
+    inputs[i] = std::bit_cast<const std::byte*>(bounds.base() + input);
+    outputs[i] = std::bit_cast<std::byte*>(bounds.base() + output);
   }
 }
 

@@ -23,6 +23,7 @@ void on_workers(const std::set<int>& workers, const std::function<void(int)>& wo
   std::vector<std::exception_ptr> errors(workers.empty() ? 0 : *workers.rbegin() + 1U);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(workers.size());
     for (const int worker : workers)
       threads.emplace_back([&, worker] {
         try {

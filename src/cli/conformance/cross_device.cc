@@ -39,7 +39,7 @@ Destinations destinations_of(const json& destinations, const PerReplica* self) {
 
 /// The components that a worker has.
 PerReplica components(const json& value, Inputs& inputs, std::optional<int> worker) {
-  const PerReplica all = per_replica(value, inputs);
+  PerReplica all = per_replica(value, inputs);
   if (!worker) return all;
   std::vector<Value> own;
   for (const Value& each : all.values())

@@ -32,6 +32,7 @@ void reduce_list(Group& group, std::int64_t last) {
   const std::array inputs = {filled(3), filled(last)};
   const std::array outputs = {filled(3), filled(last)};
   std::vector<TensorView> views;
+  views.reserve(outputs.size());
   for (const Tensor& output : outputs)
     views.push_back({{const_cast<std::byte*>(output.bytes().data()), output.bytes().size()},
                      output.dtype(),

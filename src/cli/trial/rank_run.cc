@@ -75,7 +75,7 @@ void RankRun::signal(int number) const {
 
 nlohmann::json RankRun::report() const {
   if (WIFSIGNALED(status_)) return {{"signal", WTERMSIG(status_)}};
-  const nlohmann::json report = nlohmann::json::parse(text_, nullptr, false);
+  nlohmann::json report = nlohmann::json::parse(text_, nullptr, false);
   if (report.is_discarded()) return {{"thrown", "it ended without a report"}};
   return report;
 }

@@ -171,6 +171,7 @@ std::vector<json> run_ranks(int size, const RankWork& work, double limit_seconds
                             const std::function<void(std::vector<RankRun>&)>& on_poll) {
   const Folder folder;
   std::vector<RankRun> runs;
+  runs.reserve(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank)
     runs.emplace_back([&, rank] { return work(rank, folder.socket()); });
   const double start = steady_seconds();
