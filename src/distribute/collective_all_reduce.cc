@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/require.h"
+#include "distribute/dense_component.h"
 #include "distribute/divided.h"
 #include "distribute/sparse_gather.h"
 #include "fanin/add_n.h"
@@ -56,10 +57,6 @@ Tensor fold_to(const Arithmetic& arithmetic, std::span<const Operand> sources, C
                     .target_cell = cell,
                     .count = shape.element_count()});
   return {std::move(buffer), dtype, shape};
-}
-
-const Tensor& dense(const PerReplica& value, std::size_t replica) {
-  return std::get<Tensor>(value.values()[replica]);
 }
 
 /// Mean of 64-bit integers, whose partial sums fit no dtype: the workers' terms are gathered.

@@ -9,6 +9,7 @@
 
 #include "aggregation/term_check.h"
 #include "core/require.h"
+#include "distribute/dense_component.h"
 #include "distribute/divided.h"
 #include "distribute/plan_cache.h"
 #include "fanin/add_n.h"
@@ -19,10 +20,6 @@ namespace {
 bool is_dense(const PerReplica& value) {
   return std::ranges::all_of(
       value.values(), [](const Value& each) { return std::holds_alternative<Tensor>(each); });
-}
-
-const Tensor& dense(const PerReplica& value, std::size_t replica) {
-  return std::get<Tensor>(value.values()[replica]);
 }
 
 /// Whether all are dense, of one dtype and shape: the usual case, told without lists.

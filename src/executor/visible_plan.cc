@@ -12,7 +12,7 @@ namespace fanin {
 namespace {
 
 // What all ranks together sum in one wave: a few waves stay in the cache that the cores share.
-constexpr std::size_t kWaveBytes = 512 << 10;
+constexpr std::size_t kSharedWaveBytes = 512 << 10;
 constexpr std::size_t kLineElements = 64;  // a whole number of lines for every type
 
 constexpr int kSumFlag = Transport::kFirstFreeFlag;
@@ -40,8 +40,8 @@ VisiblePlan::VisiblePlan(std::shared_ptr<const ProvedSchedule> schedule, const L
       rank_count_(schedule_->schedule().rank_count) {
   const std::size_t cell_bytes = std::max(arithmetic.size_of(Cell::kInput), result_bytes_);
   const auto ranks = static_cast<std::size_t>(rank_count_);
-  share_ =
-      std::max(kWaveBytes / cell_bytes / ranks / kLineElements, std::size_t{1}) * kLineElements;
+  share_ = std::max(kSharedWaveBytes / cell_bytes / ranks / kLineElements, std::size_t{1}) *
+           kLineElements;
   // What is short is one wave, which all share.
   const std::size_t even = (layout.element_count() + ranks - 1) / ranks;
   share_ = std::min(

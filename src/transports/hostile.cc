@@ -10,8 +10,8 @@
 namespace fanin {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"die",  "stop", "delay",
-                                                    "drop", "flip", "truncate"};
+constexpr std::array<std::string_view, 6> kMischiefNames = {"die",  "stop", "delay",
+                                                            "drop", "flip", "truncate"};
 
 class Hostile final : public Transport {
  public:
@@ -90,7 +90,9 @@ class Hostile final : public Transport {
 
 }  // namespace
 
-std::string_view name(Mischief mischief) { return kNames[static_cast<std::size_t>(mischief)]; }
+std::string_view name(Mischief mischief) {
+  return kMischiefNames[static_cast<std::size_t>(mischief)];
+}
 
 std::unique_ptr<Transport> make_hostile(std::unique_ptr<Transport> transport,
                                         const HostilePlan& plan) {

@@ -13,12 +13,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kRankCount = 2;
+constexpr int kRanksOfAJob = 2;
 constexpr int kJobsAtOnce = 2;
 
 /// A job of some ranks that meet, sum and go.
-json work_as_rank(int rank, const std::string& path) {
-  Group group(join_shared_memory(path, rank, kRankCount, kDefaultWindowBytes,
+json work_in_storm(int rank, const std::string& path) {
+  Group group(join_shared_memory(path, rank, kRanksOfAJob, kDefaultWindowBytes,
                                  deadline_after(std::chrono::seconds(20))),
               std::chrono::seconds(10));
   json calls = json::array();
@@ -55,10 +55,10 @@ void run_storm(const TrialSize& size, Figures& figures, Progress& progress) {
   for (std::size_t i = 0; i < count; i += kJobsAtOnce) {
     // Two jobs at once: the ranks of both are processes of one run, at two places.
     const std::vector<json> reports = run_ranks(
-        kRankCount * kJobsAtOnce,
+        kRanksOfAJob * kJobsAtOnce,
         [](int process, const std::string& path) {
-          return work_as_rank(process % kRankCount,
-                              fmt::format("{}-{}", path, process / kRankCount));
+          return work_in_storm(process % kRanksOfAJob,
+                               fmt::format("{}-{}", path, process / kRanksOfAJob));
         },
         60, figures);
     judge(reports, figures);

@@ -26,17 +26,17 @@ using nlohmann::json;
 enum class Stranger { kWrongSecret, kNoSecret, kNonsense, kSilent, kWrongSize };
 constexpr std::array kStrangers = {Stranger::kWrongSecret, Stranger::kNoSecret, Stranger::kNonsense,
                                    Stranger::kSilent, Stranger::kWrongSize};
-constexpr std::array<std::string_view, 5> kNames = {"another secret", "no secret", "nonsense",
-                                                    "nothing to say", "another world size"};
+constexpr std::array<std::string_view, 5> kStrangerNames = {
+    "another secret", "no secret", "nonsense", "nothing to say", "another world size"};
 
-constexpr int kRankCount = 3;
+constexpr int kMemberCount = 3;
 constexpr int kStrangerCount = 4;
 
 RendezvousOptions options_of(const std::string& path, int rank) {
   RendezvousOptions options;
   options.path = path;
   options.rank = rank;
-  options.size = kRankCount;
+  options.size = kMemberCount;
   options.deadline = deadline_after(std::chrono::seconds(20));
   options.secret = "the job's own";
   return options;
@@ -76,7 +76,7 @@ json work_as_stranger(Stranger stranger, const std::string& path, std::uint64_t 
   if (stranger == Stranger::kWrongSecret) options.secret = "guessed";
   if (stranger == Stranger::kNoSecret) options.secret = "";
   if (stranger == Stranger::kWrongSize) {
-    options.size = kRankCount + 1;
+    options.size = kMemberCount + 1;
     options.secret = "guessed";
   }
   try {
@@ -87,7 +87,7 @@ json work_as_stranger(Stranger stranger, const std::string& path, std::uint64_t 
   }
 }
 
-json work_as_rank(int rank, const std::string& path) {
+json work_as_member(int rank, const std::string& path) {
   int warning_count = 0;
   Context::process().on_warning([&](std::string_view) { ++warning_count; });
   // The others let the strangers come first.
@@ -107,13 +107,13 @@ void run_strangers(const TrialSize& size, Figures& figures, Progress& progress) 
   const std::size_t rounds = count_strangers(size) / kStrangers.size();
   for (std::size_t round = 0; round < rounds; ++round) {
     for (const Stranger stranger : kStrangers) {
-      const std::string_view what = kNames[static_cast<std::size_t>(stranger)];
+      const std::string_view what = kStrangerNames[static_cast<std::size_t>(stranger)];
       progress.start(fmt::format("strangers with {}", what));
       const std::vector<json> reports = run_ranks(
-          kRankCount + kStrangerCount,
+          kMemberCount + kStrangerCount,
           [&](int process, const std::string& path) {
-            return process < kRankCount
-                       ? work_as_rank(process, path)
+            return process < kMemberCount
+                       ? work_as_member(process, path)
                        : work_as_stranger(stranger, path,
                                           size.seed + static_cast<std::uint64_t>(process));
           },
@@ -125,7 +125,7 @@ void run_strangers(const TrialSize& size, Figures& figures, Progress& progress) 
           figures.complaints.push_back(
               fmt::format("strangers with {}: process {}: {}", what, i, report.dump()));
         };
-        if (i < kRankCount) {
+        if (i < kMemberCount) {
           ++figures.calls;
           if (!report.contains("wrong")) complain(figures.stuck);
           figures.in_time += report.contains("wrong") ? 1 : 0;
