@@ -12,32 +12,9 @@
 namespace bench {
 namespace {
 
-/// Memory that the other ranks can read. A Fanin without it says so.
-template <typename Group>
-fanin::Buffer allocate_registered(Group& group, std::size_t bytes) {
-  if constexpr (requires { group.allocate(bytes); })
-    return group.allocate(bytes);
-  else
-    throw std::runtime_error("this Fanin has no registered memory");
-}
-
-/// All tensors of a list, in one call where there is one.
-template <typename Group>
-void all_reduce_list(Group& group, const std::vector<fanin::Tensor>& inputs,
-                     const std::vector<fanin::TensorView>& outputs) {
-  if constexpr (requires {
-                  group.all_reduce(std::span<const fanin::Tensor>(inputs),
-                                   std::span<const fanin::TensorView>(outputs));
-                })
-    group.all_reduce(std::span<const fanin::Tensor>(inputs),
-                     std::span<const fanin::TensorView>(outputs));
-  else
-    for (std::size_t i = 0; i < inputs.size(); ++i) group.all_reduce(inputs[i], outputs[i]);
-}
-
 Task make_tensors(fanin::Group& group, const Request& request) {
   if (request.memory == "private") return make_private_tensors(request.counts);
-  const fanin::Buffer buffer = allocate_registered(group, laid_out_bytes(request.counts));
+  const fanin::Buffer buffer = group.allocate(laid_out_bytes(request.counts));
   return {.tensors = lay_out(buffer.bytes().data(), request.counts),
           .calls = {},
           .memory = std::make_shared<fanin::Buffer>(buffer)};
@@ -59,7 +36,7 @@ Task make_task(fanin::Group& group, const Request& request) {
   else
     task.calls.push_back(
         {"list", [&group, inputs = std::move(inputs), outputs = std::move(outputs)] {
-           all_reduce_list(group, inputs, outputs);
+           group.all_reduce(inputs, outputs);
          }});
   return task;
 }
