@@ -36,9 +36,7 @@ class CollectiveAllReduce : public CrossDeviceOps {
                       const CommunicationOptions& options) const override;
 
  private:
-  std::size_t replica_count() const;
-  void check_devices(const PerReplica& value) const;
-  AllReduceOptions call_options(const CommunicationOptions& options, ReduceOp op) const;
+  AllReduceOptions call_options(const CommunicationOptions& options) const;
 
   Group& group_;
   std::vector<Device> devices_;

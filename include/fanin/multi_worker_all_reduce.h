@@ -7,6 +7,7 @@
 
 #include "fanin/all_reduce_spec.h"
 #include "fanin/cross_device_ops.h"
+#include "fanin/group.h"
 
 namespace fanin {
 
@@ -25,13 +26,30 @@ class MultiWorkerAllReduce : public CrossDeviceOps {
   MultiWorkerAllReduce(std::span<const std::string> worker_devices, int num_gpus_per_worker,
                        const MultiWorkerAllReduceOptions& options = {});
 
+  /// One process (or thread) for each worker: this one is the worker of the group's rank, gives the
+  /// components of its own devices, and gets the reductions over those of all. What a spec says of
+  /// the devices of one worker has nothing to choose there: they share memory, and are summed in
+  /// one pass. The group must outlive the object, and nobody else may call it meanwhile. Throws
+  /// also kBadOption if there are not as many workers as ranks.
+  MultiWorkerAllReduce(Group& group, std::span<const std::string> worker_devices,
+                       int num_gpus_per_worker, const MultiWorkerAllReduceOptions& options = {});
+
  protected:
   Placement place(std::span<const Device> devices) const override;
   Packing packing(const CommunicationOptions& options) const override;
   std::vector<AllReduceSpec::Element> choices() const override;
+  std::vector<std::string> notes(const CommunicationOptions& options) const override;
+  std::vector<Tensor> reduce_dense(ReduceOp op, std::span<const PerReplica* const> values,
+                                   const CommunicationOptions& options) const override;
+  Value reduce_sparse(ReduceOp op, const PerReplica& value,
+                      const CommunicationOptions& options) const override;
   bool mirrors_one_device() const override { return true; }
 
  private:
+  std::span<const Device> own_devices() const;
+  AllReduceOptions how_to_travel(std::size_t pack_bytes, const CommunicationOptions& options) const;
+
+  Group* group_ = nullptr;  // none: all workers are in this process
   Topology topology_;
   std::vector<Device> world_;
   AllReduceSpec spec_;

@@ -2,83 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/require.h"
-#include "distribute/dense_component.h"
-#include "distribute/divided.h"
-#include "distribute/sparse_gather.h"
-#include "fanin/add_n.h"
-#include "fanin/context.h"
-#include "kernels/fold.h"
+#include "distribute/across_workers.h"
 
 namespace fanin {
-namespace {
-
-/// The dtype in which partial sums travel, if there is one.
-std::optional<DType> travelling_dtype(const Arithmetic& arithmetic) {
-  switch (arithmetic.partial) {
-    case PartialType::kFloat32:
-      return DType::kFloat32;
-    case PartialType::kFloat64:
-      return DType::kFloat64;
-    case PartialType::kInt8:
-      return DType::kInt8;
-    case PartialType::kInt16:
-      return DType::kInt16;
-    case PartialType::kInt32:
-      return DType::kInt32;
-    case PartialType::kInt64:
-      return DType::kInt64;
-    case PartialType::kUInt8:
-      return DType::kUInt8;
-    case PartialType::kUInt16:
-      return DType::kUInt16;
-    case PartialType::kUInt32:
-      return DType::kUInt32;
-    case PartialType::kUInt64:
-      return DType::kUInt64;
-    case PartialType::kInt128:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-Buffer allocate(std::size_t bytes) { return Context::process().buffers().allocate(bytes); }
-
-/// One pass over the sources to one new tensor of these cells.
-Tensor fold_to(const Arithmetic& arithmetic, std::span<const Operand> sources, Cell cell,
-               DType dtype, const Shape& shape) {
-  Buffer buffer = allocate(shape.element_count() * size_of(dtype));
-  std::byte* const target = buffer.bytes().data();
-  fold(arithmetic, {.sources = sources,
-                    .group_sizes = add_n_groups(sources.size()),
-                    .targets = {&target, 1},
-                    .target_cell = cell,
-                    .count = shape.element_count()});
-  return {std::move(buffer), dtype, shape};
-}
-
-/// Mean of 64-bit integers, whose partial sums fit no dtype: the workers' terms are gathered.
-Tensor reduce_gathered(Group& group, ReduceOp op, const PerReplica& value) {
-  std::vector<Tensor> gathered;  // kept until they are summed
-  std::vector<Operand> sources;
-  for (std::size_t i = 0; i < value.values().size(); ++i) {
-    const Tensor& mine = dense(value, i);
-    const auto count = static_cast<std::int64_t>(mine.element_count());
-    const Tensor all = group.all_gather(mine.reshaped(Shape{1, count}));
-    for (int rank = 0; rank < group.size(); ++rank)
-      sources.push_back({all.bytes().data() + static_cast<std::size_t>(rank) * mine.bytes().size(),
-                         Cell::kInput});
-    gathered.push_back(all);
-  }
-  const Tensor& first = dense(value, 0);
-  const Arithmetic arithmetic = make_arithmetic(op, first.dtype(), Accumulation::kWide,
-                                                static_cast<std::int64_t>(sources.size()));
-  return fold_to(arithmetic, sources, Cell::kResult, arithmetic.result, first.shape());
-}
-
-}  // namespace
 
 CollectiveAllReduce::CollectiveAllReduce(Group& group, std::vector<Device> devices,
                                          const CommunicationOptions& options,
@@ -93,10 +20,6 @@ CollectiveAllReduce::CollectiveAllReduce(Group& group, std::vector<Device> devic
           group_size.value_or(count), group.size(), devices_.size(), count);
 }
 
-std::size_t CollectiveAllReduce::replica_count() const {
-  return static_cast<std::size_t>(group_.size()) * devices_.size();
-}
-
 Packing CollectiveAllReduce::packing(const CommunicationOptions& options) const {
   return {.bytes_per_pack = merge(options_, options).bytes_per_pack};
 }
@@ -108,112 +31,31 @@ std::vector<AllReduceSpec::Element> CollectiveAllReduce::choices() const {
 
 std::vector<std::string> CollectiveAllReduce::notes(const CommunicationOptions& options) const {
   return {fmt::format("{} workers with {} replicas each, by {}", group_.size(), devices_.size(),
-                      call_options(options, ReduceOp::kSum).algorithm)};
+                      call_options(options).algorithm)};
 }
 
-AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& options,
-                                                   ReduceOp op) const {
+AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& options) const {
   const CommunicationOptions merged = merge(options_, options);
-  AllReduceOptions result{
-      .op = op, .algorithm = merged.implementation == Implementation::kRing ? "ring" : "direct"};
+  AllReduceOptions result;
+  result.algorithm = merged.implementation == Implementation::kRing ? "ring" : "direct";
   if (merged.timeout_seconds)
     result.timeout = std::chrono::duration<double>(*merged.timeout_seconds);
   return result;
 }
 
-void CollectiveAllReduce::check_devices(const PerReplica& value) const {
-  const std::vector<Device> devices = value.devices();
-  require(devices.size() == devices_.size() && same_devices(devices, devices_),
-          ErrorKind::kBadDevice,
-          "a value has {} components, the first on {}, but this worker's devices are {}, the first "
-          "{}; give one for each",
-          devices.size(), to_string(devices.front()), devices_.size(), to_string(devices_.front()));
-}
-
 std::vector<Tensor> CollectiveAllReduce::reduce_dense(ReduceOp op,
                                                       std::span<const PerReplica* const> values,
                                                       const CommunicationOptions& options) const {
-  for (const PerReplica* value : values) check_devices(*value);
-  // With one replica the group does it all; with several, it adds what each worker has added.
-  const bool is_alone = devices_.size() == 1;
-  std::vector<Tensor> sums(values.size());
-  std::vector<Tensor> inputs(values.size());
-  std::vector<TensorInfo> infos;
-  std::vector<std::size_t> positions;  // of those that travel
-  std::vector<Arithmetic> arithmetics;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const Tensor& first = dense(*values[i], 0);
-    const Arithmetic arithmetic = make_arithmetic(op, first.dtype(), Accumulation::kWide,
-                                                  static_cast<std::int64_t>(replica_count()));
-    arithmetics.push_back(arithmetic);
-    const std::optional<DType> partial = travelling_dtype(arithmetic);
-    if (is_alone) {
-      inputs[i] = first;
-    } else if (partial) {
-      std::vector<Operand> sources;
-      for (std::size_t replica = 0; replica < devices_.size(); ++replica)
-        sources.push_back({dense(*values[i], replica).bytes().data(), Cell::kInput});
-      inputs[i] = fold_to(arithmetic, sources, Cell::kPartial, *partial, first.shape());
-    } else {
-      sums[i] = reduce_gathered(group_, op, *values[i]);
-      continue;
-    }
-    positions.push_back(i);
-    infos.push_back({fmt::format("value {}", i), inputs[i].dtype(), inputs[i].shape()});
-  }
-
-  const ReduceOp travelling_op = !is_alone && op == ReduceOp::kMean ? ReduceOp::kSum : op;
-  const AllReduceOptions how = call_options(options, travelling_op);
-  std::vector<Buffer> buffers;
-  std::vector<DType> dtypes;
-  for (const std::size_t position : positions) {
-    dtypes.push_back(result_dtype(travelling_op, inputs[position].dtype()));
-    buffers.push_back(allocate(inputs[position].element_count() * size_of(dtypes.back())));
-  }
-  for (const Pack& pack : make_packs(infos, packing(options))) {
-    std::vector<Tensor> pieces;
-    std::vector<TensorView> outputs;
-    for (const Pack::Piece& piece : pack.pieces) {
-      const Shape shape{static_cast<std::int64_t>(piece.count)};
-      const std::size_t in = size_of(pack.dtype);
-      const std::size_t out = size_of(dtypes[piece.tensor]);
-      const Tensor& input = inputs[positions[piece.tensor]];
-      const bool is_whole = piece.count == input.element_count();
-      pieces.push_back(Tensor::view(input.bytes().subspan(piece.begin * in, piece.count * in),
-                                    pack.dtype, is_whole ? input.shape() : shape));
-      outputs.push_back(
-          {buffers[piece.tensor].bytes().subspan(piece.begin * out, piece.count * out),
-           dtypes[piece.tensor], pieces.back().shape()});
-    }
-    group_.all_reduce(pieces, outputs, how);
-  }
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const std::size_t position = positions[i];
-    Tensor sum(std::move(buffers[i]), dtypes[i], inputs[position].shape());
-    if (is_alone) {
-      sums[position] = std::move(sum);
-      continue;
-    }
-    const Operand source{sum.bytes().data(), Cell::kPartial};
-    sums[position] = fold_to(arithmetics[position], {&source, 1}, Cell::kResult,
-                             arithmetics[position].result, sum.shape());
-  }
-  return sums;
+  for (const PerReplica* value : values) check_worker_devices(*value, devices_);
+  return reduce_across(group_, op, values, packing(options),
+                       [&](std::size_t) { return call_options(options); });
 }
 
 Value CollectiveAllReduce::reduce_sparse(ReduceOp op, const PerReplica& value,
                                          const CommunicationOptions& options) const {
-  check_devices(value);
-  // Several replicas of one worker are joined first; where one of them is dense, so is the sum.
-  const std::vector<std::optional<Value>> terms(value.values().begin(), value.values().end());
-  const Value local = *add_n(terms);
-  if (const auto* sum = std::get_if<Tensor>(&local)) {
-    Tensor total = group_.all_reduce(*sum, call_options(options, ReduceOp::kSum));
-    return op == ReduceOp::kMean ? divided(total, replica_count()) : total;
-  }
-  IndexedSlices all = gather_slices(group_, std::get<IndexedSlices>(local));
-  if (op == ReduceOp::kMean) all.values = divided(all.values, replica_count());
-  return all;
+  check_worker_devices(value, devices_);
+  return reduce_sparse_across(group_, op, value,
+                              [&](std::size_t) { return call_options(options); });
 }
 
 }  // namespace fanin

@@ -1,8 +1,11 @@
 #include "fanin/multi_worker_all_reduce.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/require.h"
+#include "distribute/across_workers.h"
 
 namespace fanin {
 namespace {
@@ -36,6 +39,60 @@ MultiWorkerAllReduce::MultiWorkerAllReduce(std::span<const std::string> worker_d
                .agg_small_grads_max_bytes = options.agg_small_grads_max_bytes,
                .agg_small_grads_max_group = options.agg_small_grads_max_group} {
   check(packing_);
+}
+
+MultiWorkerAllReduce::MultiWorkerAllReduce(Group& group,
+                                           std::span<const std::string> worker_devices,
+                                           int num_gpus_per_worker,
+                                           const MultiWorkerAllReduceOptions& options)
+    : MultiWorkerAllReduce(worker_devices, num_gpus_per_worker, options) {
+  require(group.size() == topology_.worker_count, ErrorKind::kBadOption,
+          "{} workers are named, but the group has {} ranks; there is one for each worker",
+          topology_.worker_count, group.size());
+  group_ = &group;
+}
+
+std::span<const Device> MultiWorkerAllReduce::own_devices() const {
+  const auto count = static_cast<std::size_t>(topology_.devices_per_worker);
+  return std::span(world_).subspan(static_cast<std::size_t>(group_->rank()) * count, count);
+}
+
+AllReduceOptions MultiWorkerAllReduce::how_to_travel(std::size_t pack_bytes,
+                                                     const CommunicationOptions& options) const {
+  // Of two levels, the second is the one between workers.
+  const std::string& algorithm = spec_.elements()[spec_.select(pack_bytes)].algorithm;
+  AllReduceOptions result;
+  result.algorithm = algorithm.substr(algorithm.find('/') + 1);
+  if (options.timeout_seconds)
+    result.timeout = std::chrono::duration<double>(*options.timeout_seconds);
+  return result;
+}
+
+std::vector<std::string> MultiWorkerAllReduce::notes(
+    const CommunicationOptions& /*options*/) const {
+  if (group_ == nullptr) return {};
+  return {
+      fmt::format("one process a worker: this is worker {} of {}; replicas of one worker are "
+                  "summed in one pass, and shards have nothing to do between processes of one "
+                  "host",
+                  group_->rank(), group_->size())};
+}
+
+std::vector<Tensor> MultiWorkerAllReduce::reduce_dense(ReduceOp op,
+                                                       std::span<const PerReplica* const> values,
+                                                       const CommunicationOptions& options) const {
+  if (group_ == nullptr) return CrossDeviceOps::reduce_dense(op, values, options);
+  for (const PerReplica* value : values) check_worker_devices(*value, own_devices());
+  return reduce_across(*group_, op, values, packing(options),
+                       [&](std::size_t bytes) { return how_to_travel(bytes, options); });
+}
+
+Value MultiWorkerAllReduce::reduce_sparse(ReduceOp op, const PerReplica& value,
+                                          const CommunicationOptions& options) const {
+  if (group_ == nullptr) return CrossDeviceOps::reduce_sparse(op, value, options);
+  check_worker_devices(value, own_devices());
+  return reduce_sparse_across(*group_, op, value,
+                              [&](std::size_t bytes) { return how_to_travel(bytes, options); });
 }
 
 CrossDeviceOps::Placement MultiWorkerAllReduce::place(std::span<const Device> devices) const {

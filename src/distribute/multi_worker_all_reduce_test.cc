@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/expect_error.h"
+#include "distribute/test_groups.h"
 #include "distribute/test_replicas.h"
 
 namespace fanin {
@@ -82,6 +83,45 @@ TEST(MultiWorkerAllReduce, RefusesWhatCannotBe) {
     const std::vector<std::string> names = {"nonsense"};
     MultiWorkerAllReduce(names, 1);
   });
+}
+
+/// The components of the worker's own devices.
+PerReplica own_of(const PerReplica& value, int worker) {
+  std::vector<Value> own;
+  for (const Value& each : value.values())
+    if (device_of(each).task == worker) own.push_back(each);
+  return PerReplica(std::move(own));
+}
+
+TEST(MultiWorkerAllReduce, IsTheSameWithAProcessForEachWorker) {
+  for (const char* spec : {"nccl", "pscpu#2:64:nccl/xring", "rechd/psgpu"}) {
+    const auto outcomes = test::in_processes(3, [spec](Group& group) {
+      const MultiWorkerAllReduce ops(group, workers(3), 2,
+                                     {.all_reduce_spec = spec, .num_packs = 2});
+      const std::vector<Device> devices = world(3, 2);
+      std::vector<ReducePair> pairs;
+      for (const std::size_t count : {1, 9, 5000}) {
+        const PerReplica mine = own_of(counted_on(devices, count), group.rank());
+        pairs.push_back({mine, mine});
+      }
+      const auto results = ops.batch_reduce(ReduceOp::kSum, pairs);
+      const Device last = devices[static_cast<std::size_t>(group.rank()) * 2 + 1];
+      std::size_t i = 0;
+      for (const std::size_t count : {1, 9, 5000})
+        test::expect(floats_on(results[i++], last) == counted_sum(6, count), "a wrong sum");
+    });
+    EXPECT_THAT(outcomes, testing::Each(testing::IsEmpty())) << spec;
+  }
+}
+
+TEST(MultiWorkerAllReduce, ChecksGroupsAndTheirDevices) {
+  std::vector<Group> groups = in_process(1, test::Seconds(1));
+  expect_error(ErrorKind::kBadOption, HasSubstr("2 workers are named, but the group has 1 ranks"),
+               [&] { MultiWorkerAllReduce(groups[0], workers(2), 1); });
+  const MultiWorkerAllReduce ops(groups[0], workers(1), 2);
+  const PerReplica value = counted_on(gpus(3), 4);
+  expect_error(ErrorKind::kBadDevice, HasSubstr("a value has 3 components"),
+               [&] { ops.reduce(ReduceOp::kSum, value, value); });
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "fanin/distributed_values.h"
+#include "fanin/group.h"
+#include "fanin/packing.h"
+
+namespace fanin {
+
+/// How a pack of so many bytes travels between the workers.
+using HowToTravel = std::function<AllReduceOptions(std::size_t pack_bytes)>;
+
+/// Throws InvalidArgument (kBadDevice) unless the value has a component on each of the worker's
+/// devices, and no other.
+void check_worker_devices(const PerReplica& value, std::span<const Device> devices);
+
+/// Reduces dense values of the replicas of all workers: each worker of the group gives its own and
+/// gets the reductions. With several replicas a worker sums its own first. The op is given for all
+/// packs; `how` says the rest.
+std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
+                                  std::span<const PerReplica* const> values, const Packing& packing,
+                                  const HowToTravel& how);
+
+/// The same for one value with a sparse component: by SUM or MEAN.
+Value reduce_sparse_across(Group& group, ReduceOp op, const PerReplica& value,
+                           const HowToTravel& how);
+
+}  // namespace fanin
