@@ -153,35 +153,35 @@ class Teams(unittest.TestCase):
         return turns.take(Point(2, 8), ["private", "registered"], "counts"), list(turns.notes())
 
     def test_a_sample_is_the_slowest_rank_by_the_fastest_call(self):
-        samples, notes = self.take([self.start("test_fanin")])
+        samples, notes = self.take([self.start("team_test_fanin")])
         self.assertEqual([(each.round, each.memory, each.seconds) for each in samples],
                          [(0, "private", (2, 2, 2)), (1, "private", (2, 2, 2))])
         self.assertEqual(notes, [])
 
     def test_a_team_that_refuses_stays_and_one_that_dies_goes(self):
-        teams = [self.start("fanin"), self.start("test_dies", "dies")]
+        teams = [self.start("fanin"), self.start("team_test_dies", "dies")]
         samples, notes = self.take(teams)
         self.assertEqual([team.name for team in teams], ["fanin"])
         self.assertEqual({sample.who for sample in samples}, {"fanin"})
         self.assertEqual(notes, ["fanin: there is none (2 processes, 8 B, registered)",
-                                 "test_dies ended early: it fell over; it was not asked again"])
+                                 "team_test_dies ended early: it fell over; it was not asked again"])
 
     def test_samples_during_which_the_cores_moved_are_dropped(self):
-        samples, notes = self.take([self.start("test_fanin")], MovingCores())
+        samples, notes = self.take([self.start("team_test_fanin")], MovingCores())
         self.assertEqual(samples, [])
         self.assertEqual(notes, ["6 samples were dropped, because the cores moved"])
 
     def test_no_round_begins_after_the_deadline(self):
-        samples, notes = self.take([self.start("test_fanin")], deadline=0)
+        samples, notes = self.take([self.start("team_test_fanin")], deadline=0)
         self.assertEqual([sample.round for sample in samples], [0])
         self.assertEqual(notes, ["there was time for 1 of 2 rounds (2 processes, 8 B)"])
 
     def test_one_whose_ranks_do_not_come_says_why(self):
-        team = Team(Launch("test_ends", lambda _: [sys.executable, "-c", "import no_such"]), 2)
+        team = Team(Launch("team_test_ends", lambda _: [sys.executable, "-c", "import no_such"]), 2)
         self.addCleanup(team.close)
         with self.assertRaises(WorkerFailed) as caught:
             team.gather(most_seconds=60)
-        self.assertIn("test_ends ended early: ModuleNotFoundError", str(caught.exception))
+        self.assertIn("team_test_ends ended early: ModuleNotFoundError", str(caught.exception))
 
 
 if __name__ == "__main__":

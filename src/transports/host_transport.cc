@@ -200,6 +200,14 @@ std::string HostTransport::describe_chain(int rank) const {
   return chain;
 }
 
+/// A rank that has died, where the one that is waited for lives. It may be waited for in vain: by
+/// one that knows of the death already. One that has only gone home is no reason to give up.
+std::optional<int> HostTransport::find_dead_other(int rank) {
+  for (int other = 0; other < size(); ++other)
+    if (other != rank && other != rank_ && !has_left(other) && has_died(other)) return other;
+  return std::nullopt;
+}
+
 std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value, Call& call) {
   Flag& theirs = flag_of(rank, flag);
   const WaitsFor waits_for(memory_->flags(place_.mine, channel()).waits_for, rank);
@@ -211,8 +219,10 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
     const bool has_gone = has_left(rank);
     const bool is_late = now >= deadline;
     bool is_dead = false;
+    std::optional<int> dead_other;
     if (is_late || now - last_check >= how_.tuning.slice) {
       is_dead = has_died(rank);
+      if (now - start >= 2 * how_.tuning.slice) dead_other = find_dead_other(rank);
       last_check = now;
     }
     // Looked at after its end: what a rank has published before that counts.
@@ -224,6 +234,9 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
     if (is_dead)
       throw PeerFailure(fmt::format("rank {} waited for {}, which has died: {}", rank_,
                                     describe(rank), call.describe()));
+    if (dead_other)
+      throw PeerFailure(fmt::format("rank {} waited for {}, and {} has died: {}", rank_,
+                                    describe(rank), describe(*dead_other), call.describe()));
     if (is_late)
       throw DeadlineExceeded(
           fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}{}", rank_,

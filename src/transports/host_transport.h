@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ class HostTransport : public Transport {
 
  private:
   std::uint64_t wait_asleep(int rank, int flag, std::uint64_t value, Call& call);
+  std::optional<int> find_dead_other(int rank);
   std::string last_sign_of(int rank) const;
   std::string describe_chain(int rank) const;
   Flag& flag_of(int rank, int flag) const;
