@@ -45,7 +45,7 @@ struct Pair {
 TEST(PeerDeath, IsNoticedAtOnceAndNamesRankAndProcess) {
   // The best of some: how fast it can be, on a machine that others use as well.
   Clock::duration best = 1h;
-  for (int i = 0; i < 20 && best >= 100ms; ++i) {
+  for (int i = 0; i < 5; ++i) {
     Pair pair;
     ::kill(pair.peer.pid(), SIGKILL);
     const Deadline start = Clock::now();
