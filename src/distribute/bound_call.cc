@@ -75,7 +75,7 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
             .window_bytes = lane.transport().window(0).size() -
                             2 * slot_bytes(lane.transport().window(0).size()),
             .flag_count = lane.transport().flag_count()},
-      way_(choose(lane)) {
+      way_(choose(lane.transport().size())) {
   const auto ranks = static_cast<std::size_t>(lane.transport().size());
   const std::size_t tensors = layout_.tensor_count();
   all_inputs_.resize(ranks * tensors);
@@ -93,13 +93,12 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
       arithmetic_, Outputs::kShared, context_);
 }
 
-BoundCall::Way BoundCall::choose(const Lane& lane) const {
-  const int size = const_cast<Lane&>(lane).transport().size();
+BoundCall::Way BoundCall::choose(int rank_count) const {
   if (request_.operation != Request::Operation::kAllReduce) return Way::kWindow;
-  if (size == 1) return Way::kAlone;
+  if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
   const std::size_t most =
-      std::min(size == 2 ? kSmallBytesOfTwo : kSmallBytes, room_.window_begin / 2);
+      std::min(rank_count == 2 ? kSmallBytesOfTwo : kSmallBytes, room_.window_begin / 2);
   return input_bytes_ <= most ? Way::kSmall : Way::kLarge;
 }
 

@@ -51,7 +51,7 @@ class BoundCall {
     kWindow,  // by windows
   };
 
-  Way choose(const Lane& lane) const;
+  Way choose(int rank_count) const;
   std::span<std::byte> small_slot(Lane& lane, int rank, const Ticket& ticket);
   void gather(std::span<const std::byte* const> inputs, std::byte* to) const;
   void sum_all(std::span<const std::byte* const> rows, std::span<const std::byte* const> inputs,

@@ -9,7 +9,6 @@
 
 #include "fanin/dtype.h"
 #include "fanin/reduce_op.h"
-#include "fanin/schedule.h"
 #include "fanin/shape.h"
 
 namespace fanin {

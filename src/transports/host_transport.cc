@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <numeric>
 
 #include "transports/epoch.h"
 
@@ -63,6 +64,15 @@ HostTransport::~HostTransport() {
   for (Flag& flag : mine.flags)
     if (flag.sleepers.load() != 0) wake_sleepers(flag);
   memory_->process(place_.mine).used_channels.fetch_and(~bit_of(channel()));
+}
+
+HostTransport::Place HostTransport::Place::of_all(int size, int rank) {
+  Place place{.members = std::vector<int>(static_cast<std::size_t>(size)),
+              .mine = rank,
+              .channel = 0,
+              .epoch_channel = 0};
+  std::iota(place.members.begin(), place.members.end(), 0);
+  return place;
 }
 
 HostTransport::Place HostTransport::place_of(int channel, int epoch_channel,

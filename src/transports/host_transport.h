@@ -39,19 +39,22 @@ class HostTransport : public Transport {
   bool is_gone(int peer) final;
   std::uint64_t used_channels() const final;
 
- protected:
   /// Which of the processes these ranks are, and what part of the memory they use.
   struct Place {
     std::vector<int> members;  // by rank
     int mine = 0;              // among the processes
     int channel = 0;
     int epoch_channel = 0;
+
+    /// All processes, on the first channel.
+    static Place of_all(int size, int rank);
   };
   struct How {
     WakeOrder order;
     WaitTuning tuning;
   };
 
+ protected:
   HostTransport(std::shared_ptr<HostMemory> memory, Place place, How how);
 
   const std::shared_ptr<HostMemory>& memory() const { return memory_; }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "transports/host_transport.h"
 
 namespace fanin {
@@ -13,17 +11,6 @@ class InProcess final : public HostTransport {
  public:
   InProcess(std::shared_ptr<HostMemory> memory, Place place, How how)
       : HostTransport(std::move(memory), std::move(place), how) {}
-
-  static std::unique_ptr<Transport> make(std::shared_ptr<HostMemory> memory, int rank, How how) {
-    Place place{.members = std::vector<int>(static_cast<std::size_t>(memory->size())),
-                .mine = rank,
-                .channel = 0,
-                .epoch_channel = 0};
-    std::iota(place.members.begin(), place.members.end(), 0);
-    return std::make_unique<InProcess>(std::move(memory), std::move(place), how);
-  }
-
-  using HowToWait = How;
 
   std::string_view name() const override { return "in-process"; }
   Sight sight(int /*peer*/) const override { return Sight::kMemory; }
@@ -53,7 +40,8 @@ std::vector<std::unique_ptr<Transport>> make_in_process(int size, std::size_t wi
   std::vector<std::unique_ptr<Transport>> transports;
   transports.reserve(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank)
-    transports.push_back(InProcess::make(memory, rank, InProcess::HowToWait{order, tuning}));
+    transports.push_back(std::make_unique<InProcess>(
+        memory, HostTransport::Place::of_all(size, rank), HostTransport::How{order, tuning}));
   return transports;
 }
 

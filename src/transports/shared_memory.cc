@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <numeric>
 #include <vector>
 
 #include "core/require.h"
@@ -24,17 +23,6 @@ class SharedMemory final : public HostTransport {
     peers_.reserve(static_cast<std::size_t>(size()));
     for (int peer = 0; peer < size(); ++peer)
       peers_.emplace_back(static_cast<pid_t>(this->memory()->process(member(peer)).pid.load()));
-  }
-
-  static std::unique_ptr<Transport> make(HostMemory memory, int rank, WakeOrder order,
-                                         WaitTuning tuning) {
-    Place place{.members = std::vector<int>(static_cast<std::size_t>(memory.size())),
-                .mine = rank,
-                .channel = 0,
-                .epoch_channel = 0};
-    std::iota(place.members.begin(), place.members.end(), 0);
-    return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(memory)),
-                                          std::move(place), How{order, tuning});
   }
 
   std::string_view name() const override { return "shared-memory"; }
@@ -91,7 +79,9 @@ std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options, 
           options.size);
   const WakeOrder order = prepare_wake_order();
   Admission admission = options.rank == 0 ? host(options, order) : enter_rendezvous(options, order);
-  return SharedMemory::make(std::move(admission.memory), options.rank, admission.order, tuning);
+  return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(admission.memory)),
+                                        HostTransport::Place::of_all(options.size, options.rank),
+                                        HostTransport::How{admission.order, tuning});
 }
 
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "cli/trial/rank_run.h"
 #include "core/thread_pool.h"
+#include "distribute/private_folder.h"
 #include "fanin/error.h"
 #include "transports/shared_memory.h"
 
@@ -26,27 +26,9 @@ constexpr int kCalls = 8;
 constexpr double kSlackSeconds = 1;
 constexpr double kNoticeSeconds = 0.1;
 
-/// A folder that goes away with the run.
-class Folder {
- public:
-  Folder() {
-    std::string path = std::filesystem::temp_directory_path() / "fanin-trial-XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr)
-      throw Unavailable(fmt::format("no folder can be made at {}", path));
-    path_ = path;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string socket() const { return path_ / "socket"; }
-  int file_count() const {
-    return static_cast<int>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::filesystem::path path_;
-};
+int count_files(const std::filesystem::path& folder) {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
 
 /// Calls until all ranks have come together again, after a failure.
 bool meet_again(Group& group, json& calls) {
@@ -169,11 +151,11 @@ json timed_call(const std::function<void()>& call) {
 
 std::vector<json> run_ranks(int size, const RankWork& work, double limit_seconds, Figures& figures,
                             const std::function<void(std::vector<RankRun>&)>& on_poll) {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::vector<RankRun> runs;
   runs.reserve(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank)
-    runs.emplace_back([&, rank] { return work(rank, folder.socket()); });
+    runs.emplace_back([&, rank] { return work(rank, folder.path() / "socket"); });
   const double start = steady_seconds();
   const auto count_ended = [&] {
     int count = 0;
@@ -190,7 +172,7 @@ std::vector<json> run_ranks(int size, const RankWork& work, double limit_seconds
     reports.back()["end"] = run.end_seconds();
   }
   runs.clear();
-  figures.left += folder.file_count();
+  figures.left += count_files(folder.path());
   ++figures.runs;
   return reports;
 }

@@ -2,12 +2,8 @@
 // to be a rank that is taken.
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstring>
 #include <random>
 #include <thread>
 
@@ -17,6 +13,7 @@
 #include "fanin/error.h"
 #include "transports/rendezvous.h"
 #include "transports/shared_memory.h"
+#include "transports/unix_socket.h"
 
 namespace fanin::cli {
 namespace {
@@ -42,33 +39,26 @@ RendezvousOptions options_of(const std::string& path, int rank) {
   return options;
 }
 
-/// Connects as soon as there is somebody; the socket, or -1.
-int connect_to(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+/// Connects as soon as there is somebody; none if nobody comes.
+FileDescriptor connect_to(const std::string& path) {
   for (int attempt = 0; attempt < 2000; ++attempt) {
-    const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
-      return socket;
-    ::close(socket);
+    if (FileDescriptor socket = try_connect(path)) return socket;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return -1;
+  return {};
 }
 
 /// What the stranger was told; it must not get in.
 json work_as_stranger(Stranger stranger, const std::string& path, std::uint64_t seed) {
   if (stranger == Stranger::kNonsense || stranger == Stranger::kSilent) {
-    const int socket = connect_to(path);
-    if (socket < 0) return {{"turned_away", true}};  // the group was complete before
+    const FileDescriptor socket = connect_to(path);
+    if (!socket) return {{"turned_away", true}};  // the group was complete before
     std::mt19937_64 random(seed);
     std::array<std::byte, 200> packet{};
     for (std::byte& byte : packet) byte = static_cast<std::byte>(random());
     if (stranger == Stranger::kNonsense)
-      ::send(socket, packet.data(), random() % packet.size() + 1, MSG_NOSIGNAL);
+      send_packet(socket.get(), std::span(packet).first(random() % packet.size() + 1));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    ::close(socket);
     return {{"turned_away", true}};
   }
   RendezvousOptions options = options_of(path, 1);
