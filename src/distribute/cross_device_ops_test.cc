@@ -185,5 +185,18 @@ TEST(ReductionToOneDevice, SumsByTheCallersFunction) {
                [] { ReductionToOneDevice("/nowhere:1"); });
 }
 
+TEST(CrossDeviceOps, KeepsPlansApartByAllThatTheyDependOn) {
+  const NcclAllReduce ops;
+  const std::vector<Device> devices = gpus(3);
+  for (int round = 0; round < 2; ++round)
+    for (const std::size_t count : {4, 9}) {
+      const PerReplica value = counted_on(devices, count);
+      EXPECT_EQ(floats_on(ops.reduce(ReduceOp::kSum, value, value), devices[0]),
+                counted_sum(3, count));
+      EXPECT_EQ(floats_on(ops.reduce(ReduceOp::kMax, value, value), devices[0]),
+                counted(2, count).to_vector<float>());
+    }
+}
+
 }  // namespace
 }  // namespace fanin
