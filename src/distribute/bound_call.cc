@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 
-#include "distribute/visible_address.h"
 #include "transports/epoch.h"
 
 namespace fanin {
@@ -15,7 +14,7 @@ namespace {
 constexpr std::size_t kTinyBytes = (Transport::kMessageWords - 1) * sizeof(std::uint64_t);
 
 // Up to so many bytes every rank sums everything itself: one hop. With two ranks nothing is read
-// twice, so that it pays for longer.
+// twice, so that it pays for longer, unless the data is seen.
 constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 64 << 10;
 
@@ -76,20 +75,20 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
                             2 * slot_bytes(lane.transport().window(0).size()),
             .flag_count = lane.transport().flag_count()},
       way_(choose(lane.transport().size())) {
-  const auto ranks = static_cast<std::size_t>(lane.transport().size());
-  const std::size_t tensors = layout_.tensor_count();
-  all_inputs_.resize(ranks * tensors);
-  all_outputs_.resize(ranks * tensors);
-  if (way_ == Way::kTiny) tiny_.resize(ranks * (Transport::kMessageWords - 1));
-  if (way_ == Way::kWindow || way_ == Way::kLarge) {
+  const int ranks = lane.transport().size();
+  if (way_ == Way::kSlot || way_ == Way::kLarge) buffers_.emplace(counts_, arithmetic_, ranks);
+  if (way_ == Way::kSlot || way_ == Way::kLarge || way_ == Way::kWindow)
     // An algorithm that does not fit is refused before anybody waits.
     window_ = std::make_unique<WindowPlan>(schedule_, layout_, arithmetic_, lane.transport().rank(),
                                            room_, context_);
-    return;
-  }
+  if (way_ == Way::kLarge || way_ == Way::kWindow) return;
+  rows_.resize(static_cast<std::size_t>(ranks));
+  inputs_.resize(rows_.size() * counts_.size());
+  if (way_ == Way::kTiny) tiny_.resize(rows_.size() * (Transport::kMessageWords - 1));
   memory_ = std::make_unique<MemoryPlan>(
-      std::array{MemoryPart{&schedule_->schedule(), layout_,
-                            &schedule_->shared_memory(most_nested_sources(arithmetic_))}},
+      std::array{
+          MemoryPart{&schedule_->schedule(), layout_,
+                     &schedule_->memory(Outputs::kShared, most_nested_sources(arithmetic_))}},
       arithmetic_, Outputs::kShared, context_);
 }
 
@@ -97,9 +96,9 @@ BoundCall::Way BoundCall::choose(int rank_count) const {
   if (request_.operation != Request::Operation::kAllReduce) return Way::kWindow;
   if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
-  const std::size_t most =
-      std::min(rank_count == 2 ? kSmallBytesOfTwo : kSmallBytes, room_.window_begin / 2);
-  return input_bytes_ <= most ? Way::kSmall : Way::kLarge;
+  const std::size_t slot = room_.window_begin / 2;
+  if (input_bytes_ <= std::min(kSmallBytes, slot)) return Way::kSmall;
+  return rank_count == 2 && input_bytes_ <= slot ? Way::kSlot : Way::kLarge;
 }
 
 std::span<std::byte> BoundCall::small_slot(Lane& lane, int rank, const Ticket& ticket) {
@@ -116,21 +115,6 @@ void BoundCall::gather(std::span<const std::byte* const> inputs, std::byte* to) 
   }
 }
 
-void BoundCall::sum_all(std::span<const std::byte* const> rows,
-                        std::span<const std::byte* const> inputs, int rank,
-                        std::span<std::byte* const> outputs) {
-  const std::size_t tensors = counts_.size();
-  for (std::size_t each = 0; each < rows.size(); ++each) {
-    const std::byte* row = rows[each];
-    for (std::size_t tensor = 0; tensor < tensors; ++tensor) {
-      const bool is_mine = std::cmp_equal(each, rank);
-      all_inputs_[each * tensors + tensor] = is_mine ? inputs[tensor] : row;
-      row += counts_[tensor] * arithmetic_.size_of(Cell::kInput);
-    }
-  }
-  memory_->run_here(0, layout_.element_count(), all_inputs_, outputs);
-}
-
 Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
                                      std::span<const std::byte* const> inputs,
                                      std::span<std::byte* const> outputs) {
@@ -140,29 +124,67 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
     std::array<std::byte, kTinyBytes> bytes{};
     gather(inputs, bytes.data());
     std::memcpy(entry.words.data(), bytes.data(), kTinyBytes);
-  } else if (way_ == Way::kSmall) {
-    gather(inputs, small_slot(lane, transport.rank(), ticket).data());
-  } else if (way_ == Way::kLarge) {
-    const bool is_told = tell_addresses(transport, lane.note(transport.rank(), ticket), inputs,
-                                        outputs, counts_, arithmetic_);
-    entry.words[0] = is_told ? 1 : 0;
+    return entry;
   }
+  if (buffers_) {
+    if (const auto told =
+            buffers_->tell(transport, lane.note(transport.rank(), ticket), inputs, outputs)) {
+      has_told_ = true;
+      entry.words = {static_cast<std::uint64_t>(Told::kPlaces), *told};
+    }
+  }
+  if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_))
+    gather(inputs, small_slot(lane, transport.rank(), ticket).data());
   return entry;
 }
 
-/// Whether all ranks see the data of all, which is then in all_inputs_ and all_outputs_.
-bool BoundCall::find_visible(Lane& lane, const Ticket& ticket) {
-  Transport& transport = lane.transport();
-  for (int rank = 0; rank < transport.size(); ++rank)
-    if (lane.word(rank, ticket, 0) == 0) return false;
-  const std::size_t tensors = counts_.size();
-  for (int rank = 0; rank < transport.size(); ++rank) {
-    const std::size_t first = static_cast<std::size_t>(rank) * tensors;
-    read_addresses(transport, rank, lane.note(rank, ticket), counts_, arithmetic_,
-                   std::span(all_inputs_).subspan(first, tensors),
-                   std::span(all_outputs_).subspan(first, tensors));
+/// Every rank sums what all have said, or put into their slots.
+void BoundCall::run_small(Lane& lane, const Ticket& ticket,
+                          std::span<const std::byte* const> inputs,
+                          std::span<std::byte* const> outputs) {
+  constexpr std::size_t kWords = Transport::kMessageWords - 1;
+  const auto mine = static_cast<std::size_t>(lane.transport().rank());
+  for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
+    if (rank == mine) {
+      std::ranges::copy(inputs,
+                        inputs_.begin() + static_cast<std::ptrdiff_t>(rank * counts_.size()));
+      continue;
+    }
+    const std::byte* row = nullptr;
+    if (way_ == Way::kTiny) {
+      for (std::size_t i = 0; i * sizeof(std::uint64_t) < input_bytes_; ++i)
+        tiny_[rank * kWords + i] = lane.word(static_cast<int>(rank), ticket, i);
+      row = reinterpret_cast<const std::byte*>(&tiny_[rank * kWords]);
+    } else {
+      row = small_slot(lane, static_cast<int>(rank), ticket).data();
+    }
+    for (std::size_t tensor = 0; tensor < counts_.size(); ++tensor) {
+      inputs_[rank * counts_.size() + tensor] = row;
+      row += counts_[tensor] * arithmetic_.size_of(Cell::kInput);
+    }
   }
-  return true;
+  memory_->run_here(0, layout_.element_count(), inputs_, outputs, Store::kCached);
+}
+
+/// Directly if all have told where their data is.
+void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                         std::span<std::byte* const> outputs, Call& call) {
+  Transport& transport = lane.transport();
+  int told_count = 0;
+  for (int rank = 0; rank < transport.size(); ++rank)
+    if (Told{lane.word(rank, ticket, 0)} == Told::kPlaces) ++told_count;
+  if (told_count == transport.size()) {
+    for (int rank = 0; rank < transport.size(); ++rank)
+      buffers_->read(transport, rank, lane.note(rank, ticket), lane.word(rank, ticket, 1));
+    if (!visible_)
+      visible_ = std::make_unique<VisiblePlan>(schedule_, layout_, arithmetic_, transport.rank(),
+                                               context_);
+    visible_->run(transport, lane.wave_base(), buffers_->look_up(transport), call);
+  } else if (told_count == 0 && way_ == Way::kSlot) {
+    run_small(lane, ticket, inputs, outputs);
+  } else {
+    window_->run(transport, lane.wave_base(), inputs, outputs, call);
+  }
 }
 
 void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t> step,
@@ -173,37 +195,30 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
     return;
   }
   Transport& transport = lane.transport();
+  has_told_ = false;
   lane.begin(ticket, call);
   Lane::Entry entry = first_message(lane, ticket, inputs, outputs);
   entry.fingerprint = fingerprint_of(fingerprint_, step);
   if (!lane.enter(ticket, entry, call)) [[unlikely]]
     lane.compare(ticket, to_note(request_, step, lane.note(0, ticket).size() / 2), call);
-
-  const auto ranks = static_cast<std::size_t>(transport.size());
-  if (way_ == Way::kTiny || way_ == Way::kSmall) {
-    constexpr std::size_t kWords = Transport::kMessageWords - 1;
-    std::array<const std::byte*, 64> few;
-    std::vector<const std::byte*> many(ranks > few.size() ? ranks : 0);
-    const std::span<const std::byte*> rows = many.empty() ? std::span(few).first(ranks) : many;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      if (way_ == Way::kSmall) {
-        rows[rank] = small_slot(lane, static_cast<int>(rank), ticket).data();
-        continue;
-      }
-      for (std::size_t i = 0; i * sizeof(std::uint64_t) < input_bytes_; ++i)
-        tiny_[rank * kWords + i] = lane.word(static_cast<int>(rank), ticket, i);
-      rows[rank] = reinterpret_cast<const std::byte*>(&tiny_[rank * kWords]);
-    }
-    sum_all(rows, inputs, transport.rank(), outputs);
-  } else if (way_ == Way::kLarge && find_visible(lane, ticket)) {
-    if (!visible_)
-      visible_ = std::make_unique<VisiblePlan>(schedule_, layout_, arithmetic_, transport.rank(),
-                                               context_);
-    visible_->run(transport, lane.wave_base(), all_inputs_, all_outputs_, call);
-  } else {
-    window_->run(transport, lane.wave_base(), inputs, outputs, call);
+  switch (way_) {
+    case Way::kTiny:
+    case Way::kSmall:
+      run_small(lane, ticket, inputs, outputs);
+      break;
+    case Way::kSlot:
+    case Way::kLarge:
+      run_seen(lane, ticket, inputs, outputs, call);
+      break;
+    default:
+      window_->run(transport, lane.wave_base(), inputs, outputs, call);
   }
   require_epoch(transport, call);
+}
+
+void BoundCall::give_up(Lane& lane, std::span<std::byte* const> outputs) {
+  if (has_told_) buffers_->give_up(lane.transport(), outputs);
+  has_told_ = false;
 }
 
 void BoundCall::run_entered(Lane& lane, std::span<const std::byte* const> inputs,

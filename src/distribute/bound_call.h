@@ -9,6 +9,7 @@
 #include "distribute/lane.h"
 #include "distribute/request.h"
 #include "distribute/schedule_book.h"
+#include "distribute/visible_buffers.h"
 #include "executor/memory_plan.h"
 #include "executor/visible_plan.h"
 #include "executor/window_plan.h"
@@ -38,6 +39,9 @@ class BoundCall {
            std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
            Call& call);
 
+  /// To be called when run() has thrown and its epoch is over, with the same outputs.
+  void give_up(Lane& lane, std::span<std::byte* const> outputs);
+
   /// Only what comes after entering: for requests that have been entered already.
   void run_entered(Lane& lane, std::span<const std::byte* const> inputs,
                    std::span<std::byte* const> outputs, Call& call);
@@ -47,19 +51,23 @@ class BoundCall {
     kAlone,   // one rank, this thread and its helpers
     kTiny,    // the data is in the first message
     kSmall,   // the data is in a slot before the first message: every rank sums all
-    kLarge,   // by windows, or directly where all ranks see the data
+    kSlot,    // directly where all ranks see the data, or as small, or by windows if they differ
+    kLarge,   // directly where all ranks see the data, or by windows
     kWindow,  // by windows
   };
+  /// What ranks say in the first message about data that they may see.
+  enum class Told : std::uint64_t { kNothing = 0, kPlaces = 1 };
 
   Way choose(int rank_count) const;
   std::span<std::byte> small_slot(Lane& lane, int rank, const Ticket& ticket);
   void gather(std::span<const std::byte* const> inputs, std::byte* to) const;
-  void sum_all(std::span<const std::byte* const> rows, std::span<const std::byte* const> inputs,
-               int rank, std::span<std::byte* const> outputs);
   Lane::Entry first_message(Lane& lane, const Ticket& ticket,
                             std::span<const std::byte* const> inputs,
                             std::span<std::byte* const> outputs);
-  bool find_visible(Lane& lane, const Ticket& ticket);
+  void run_small(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                 std::span<std::byte* const> outputs);
+  void run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                std::span<std::byte* const> outputs, Call& call);
 
   Request request_;
   Extents extents_;
@@ -72,13 +80,15 @@ class BoundCall {
   std::size_t input_bytes_;
   WindowPlan::Room room_;
   Way way_;
-  std::unique_ptr<MemoryPlan> memory_;    // for kAlone, kTiny, kSmall
-  std::unique_ptr<VisiblePlan> visible_;  // these two when first needed
-  std::unique_ptr<WindowPlan> window_;
-  // [rank * tensors + tensor], filled by each run
-  std::vector<const std::byte*> all_inputs_;
-  std::vector<std::byte*> all_outputs_;
-  std::vector<std::uint64_t> tiny_;  // the words of all ranks
+  std::unique_ptr<MemoryPlan> memory_;     // for kAlone, kTiny, kSmall, kSlot
+  std::unique_ptr<WindowPlan> window_;     // for kSlot, kLarge, kWindow
+  std::optional<VisibleBuffers> buffers_;  // for kSlot, kLarge
+  std::unique_ptr<VisiblePlan> visible_;   // likewise, when first needed
+  bool has_told_ = false;                  // where its data is, in the run that is under way
+  // Filled by each run of kTiny, kSmall and kSlot.
+  std::vector<const std::byte*> rows_;    // by rank
+  std::vector<const std::byte*> inputs_;  // [rank * tensors + tensor]
+  std::vector<std::uint64_t> tiny_;       // the words of all ranks
 };
 
 }  // namespace fanin

@@ -213,9 +213,16 @@ void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
     return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };
   call.describe = std::cref(text);
-  end_epoch_if_thrown(bench.lane, ticket, [&] {
-    bound.run(bench.lane, ticket, step, bench.inputs, bench.outputs, call);
-  });
+  try {
+    end_epoch_if_thrown(bench.lane, ticket, [&] {
+      bound.run(bench.lane, ticket, step, bench.inputs, bench.outputs, call);
+    });
+  } catch (const InvalidArgument&) {
+    throw;  // nobody has begun
+  } catch (const std::exception&) {
+    bound.give_up(bench.lane, bench.outputs);
+    throw;
+  }
 }
 
 void Group::State::all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,

@@ -49,11 +49,14 @@ class MemoryPlan {
   void run(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
            const RunLimits& limits = {});
 
-  /// The same for some elements of the row of all, on the caller's thread, through the cache.
+  /// The same for some elements of the row of all, on the caller's thread.
   void run_here(std::size_t begin, std::size_t end, std::span<const std::byte* const> inputs,
-                std::span<std::byte* const> outputs) {
-    run_range(begin, end, scratch_.front(), inputs, outputs, Store::kCached);
+                std::span<std::byte* const> outputs, Store store) {
+    run_range(begin, end, scratch_.front(), inputs, outputs, store);
   }
+
+  /// How to store results that do not take the place of inputs: for the whole of the data.
+  Store result_store() const { return result_store_; }
 
   std::size_t element_count() const { return element_count_; }
 

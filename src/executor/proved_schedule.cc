@@ -43,13 +43,13 @@ WindowProgram prove_for_windows(const Schedule& schedule) {
   return program;
 }
 
-const MemoryPrograms& ProvedSchedule::shared_memory(std::size_t most_nested_sources) const {
+const MemoryPrograms& ProvedSchedule::memory(Outputs outputs,
+                                             std::size_t most_nested_sources) const {
   const std::lock_guard lock(mutex_);
-  if (const auto found = memory_.find(most_nested_sources); found != memory_.end())
-    return found->second;
+  const std::pair key(outputs, most_nested_sources);
+  if (const auto found = memory_.find(key); found != memory_.end()) return found->second;
   return memory_
-      .emplace(most_nested_sources,
-               prove_for_memory(schedule_, Outputs::kShared, Lowering::kFused, most_nested_sources))
+      .emplace(key, prove_for_memory(schedule_, outputs, Lowering::kFused, most_nested_sources))
       .first->second;
 }
 

@@ -34,13 +34,13 @@ class ProvedSchedule {
   const Schedule& schedule() const { return schedule_; }
 
   /// Made when first asked for; throw as above.
-  const MemoryPrograms& shared_memory(std::size_t most_nested_sources) const;
+  const MemoryPrograms& memory(Outputs outputs, std::size_t most_nested_sources) const;
   const WindowProgram& windows() const;
 
  private:
   Schedule schedule_;
   mutable std::mutex mutex_;
-  mutable std::map<std::size_t, MemoryPrograms> memory_;
+  mutable std::map<std::pair<Outputs, std::size_t>, MemoryPrograms> memory_;
   mutable std::unique_ptr<WindowProgram> windows_;
 };
 

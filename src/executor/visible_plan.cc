@@ -1,107 +1,105 @@
 #include "executor/visible_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include "transports/epoch.h"
 
 namespace fanin {
 namespace {
 
-// What all ranks together sum in one wave: a few waves stay in the cache that the cores share.
-constexpr std::size_t kSharedWaveBytes = 512 << 10;
 constexpr std::size_t kLineElements = 64;  // a whole number of lines for every type
 
 constexpr int kSumFlag = Transport::kFirstFreeFlag;
 
-}  // namespace
+MemoryPlan bind(const ProvedSchedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
+                Outputs outputs, Context& context) {
+  return {std::array{MemoryPart{&schedule.schedule(), layout,
+                                &schedule.memory(outputs, most_nested_sources(arithmetic))}},
+          arithmetic, outputs, context};
+}
 
-/// What one call hands down.
-struct VisiblePlan::Run {
-  Transport& transport;
-  std::uint64_t wave_base;
-  std::span<std::byte* const> outputs;
-  Call call;
-  std::size_t wave = 0;
-};
+Layout::Range common(const Layout::Range& a, const Layout::Range& b) {
+  const std::size_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+}  // namespace
 
 VisiblePlan::VisiblePlan(std::shared_ptr<const ProvedSchedule> schedule, const Layout& layout,
                          const Arithmetic& arithmetic, int rank, Context& context)
     : schedule_(std::move(schedule)),
       layout_(layout),
-      memory_(std::array{MemoryPart{&schedule_->schedule(), layout,
-                                    &schedule_->shared_memory(most_nested_sources(arithmetic))}},
-              arithmetic, Outputs::kShared, context),
+      into_all_(bind(*schedule_, layout, arithmetic, Outputs::kSeparate, context)),
+      into_own_(bind(*schedule_, layout, arithmetic, Outputs::kShared, context)),
       result_bytes_(arithmetic.size_of(Cell::kResult)),
       rank_(rank),
       rank_count_(schedule_->schedule().rank_count) {
-  const std::size_t cell_bytes = std::max(arithmetic.size_of(Cell::kInput), result_bytes_);
-  const auto ranks = static_cast<std::size_t>(rank_count_);
-  share_ = std::max(kSharedWaveBytes / cell_bytes / ranks / kLineElements, std::size_t{1}) *
-           kLineElements;
-  // What is short is one wave, which all share.
-  const std::size_t even = (layout.element_count() + ranks - 1) / ranks;
-  share_ = std::min(
-      share_, std::max((even + kLineElements - 1) / kLineElements, std::size_t{1}) * kLineElements);
-  wave_count_ = (layout.element_count() + ranks * share_ - 1) / (ranks * share_);
+  const std::size_t stride = static_cast<std::size_t>(rank_count_) * kLineElements;
+  share_ = (layout.element_count() + stride - 1) / stride * kLineElements;
 }
 
-Layout::Range VisiblePlan::share_of(std::size_t wave, int rank) const {
-  const std::size_t begin =
-      (wave * static_cast<std::size_t>(rank_count_) + static_cast<std::size_t>(rank)) * share_;
-  return {std::min(begin, layout_.element_count()),
-          std::min(begin + share_, layout_.element_count())};
+Layout::Range VisiblePlan::share_of(int rank) const {
+  const std::size_t begin = static_cast<std::size_t>(rank) * share_;
+  return common({begin, begin + share_}, {0, layout_.element_count()});
 }
 
-void VisiblePlan::run(Transport& transport, std::uint64_t& wave_base,
-                      std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+void VisiblePlan::run(Transport& transport, std::uint64_t& wave_base, const Buffers& buffers,
                       Call& call) {
-  Run run{transport, wave_base, outputs, call};
-  const auto describe = [&] {
-    return fmt::format("{} (block {} of {})", call.describe(), run.wave + 1, wave_count_);
-  };
-  run.call.describe = std::cref(describe);
-  const std::span<std::byte* const> own = outputs.subspan(
+  const std::uint64_t wave = ++wave_base;
+  {
+    const WriteAccess access = transport.write_access(buffers.renewal_counts, call);
+    sum_share(buffers);
+  }
+  publish_count(transport, kSumFlag, wave, call);
+  wait_for_all(transport, kSumFlag, wave, call);
+  if (buffers.kept.empty()) return;
+  {
+    const WriteAccess access = transport.write_access(buffers.renewal_counts, call);
+    copy_kept(buffers);
+  }
+  publish_count(transport, Transport::kCompletionFlag, wave, call);
+  wait_for_all(transport, Transport::kCompletionFlag, wave, call);
+}
+
+void VisiblePlan::wait_for_all(Transport& transport, int flag, std::uint64_t count,
+                               Call& call) const {
+  for (int rank = 0; rank < rank_count_; ++rank)
+    if (rank != rank_) wait_for_count(transport, rank, flag, count, call);
+}
+
+void VisiblePlan::sum_share(const Buffers& buffers) {
+  const Layout::Range share = share_of(rank_);
+  const std::span<std::byte* const> own = buffers.outputs.subspan(
       static_cast<std::size_t>(rank_) * layout_.tensor_count(), layout_.tensor_count());
-  for (std::size_t wave = 0; wave < wave_count_; ++wave) {
-    const auto [begin, end] = share_of(wave, rank_);
-    memory_.run_here(begin, end, inputs, own);
-    publish_count(transport, kSumFlag, wave_base + wave + 1, call);
-    if (wave > 0) copy_wave(run, wave - 1);
+  // What takes the place of an input was fetched anyway.
+  const bool is_in_place = std::ranges::equal(buffers.inputs, buffers.outputs);
+  const Store store = is_in_place ? Store::kCached : into_all_.result_store();
+  std::size_t at = share.begin;
+  for (const Layout::Range& each : buffers.kept) {
+    const Layout::Range kept = common(each, share);
+    if (kept.begin == kept.end) continue;
+    if (at < kept.begin) into_all_.run_here(at, kept.begin, buffers.inputs, buffers.outputs, store);
+    into_own_.run_here(kept.begin, kept.end, buffers.inputs, own, Store::kCached);
+    at = kept.end;
   }
-  if (wave_count_ > 0) {
-    copy_wave(run, wave_count_ - 1);
-    publish_count(transport, Transport::kCompletionFlag, wave_base + wave_count_, call);
-    for (int rank = 0; rank < rank_count_; ++rank)
-      if (rank != rank_) wait(run, rank, Transport::kCompletionFlag, wave_count_ - 1);
-  }
-  call.deadline = run.call.deadline;
-  wave_base += wave_count_;
+  if (at < share.end) into_all_.run_here(at, share.end, buffers.inputs, buffers.outputs, store);
 }
 
-void VisiblePlan::wait(Run& run, int rank, int flag, std::size_t wave) const {
-  run.wave = wave;
-  wait_for_count(run.transport, rank, flag, run.wave_base + wave + 1, run.call);
-}
-
-void VisiblePlan::copy_wave(Run& run, std::size_t wave) const {
-  for (int step = 1; step < rank_count_; ++step) {
-    const int rank = (rank_ + step) % rank_count_;
-    const Layout::Range share = share_of(wave, rank);
-    if (share.begin == share.end) continue;
-    wait(run, rank, kSumFlag, wave);
-    layout_.for_each_segment(share, [&](const Layout::Segment& piece) {
-      const auto at = [&](int owner) {
-        return run.outputs[static_cast<std::size_t>(owner) * layout_.tensor_count() +
-                           piece.tensor] +
-               piece.offset * result_bytes_;
-      };
-      const std::size_t bytes = piece.count * result_bytes_;
-      copy({at(rank_), bytes}, {at(rank), bytes}, Store::kCached);
-    });
+void VisiblePlan::copy_kept(const Buffers& buffers) const {
+  for (int rank = 0; rank < rank_count_; ++rank) {
+    if (rank == rank_) continue;
+    for (const Layout::Range& each : buffers.kept) {
+      layout_.for_each_segment(common(each, share_of(rank)), [&](const Layout::Segment& piece) {
+        const auto at = [&](int owner) {
+          return buffers.outputs[static_cast<std::size_t>(owner) * layout_.tensor_count() +
+                                 piece.tensor] +
+                 piece.offset * result_bytes_;
+        };
+        const std::size_t bytes = piece.count * result_bytes_;
+        copy({at(rank_), bytes}, {at(rank), bytes}, Store::kCached);
+      });
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "core/require.h"
 #include "core/system_error.h"
@@ -34,9 +35,17 @@ std::size_t channel_bytes(std::size_t window_bytes) {
   return Transport::kNoteBytes + round_up(window_bytes);
 }
 
-std::size_t area_bytes(std::size_t window_bytes, std::size_t registered_bytes) {
-  return Transport::kChannelCount * channel_bytes(window_bytes) + registered_bytes;
+/// What only its rank may write.
+std::size_t own_bytes(std::size_t window_bytes) {
+  return round_up(sizeof(RenewalTable)) + Transport::kChannelCount * channel_bytes(window_bytes);
 }
+
+std::size_t area_bytes(std::size_t window_bytes, std::size_t registered_bytes) {
+  return own_bytes(window_bytes) + registered_bytes;
+}
+
+// How many times all of a rank's registered memory can be moved: room in the file costs nothing.
+constexpr std::size_t kSpareTimes = 15;
 
 std::size_t bytes_of(int size, std::size_t window_bytes, std::size_t registered_bytes) {
   require(size >= 1 && size <= kMaxHostRanks, ErrorKind::kBadOption,
@@ -71,7 +80,9 @@ void allow_writing(std::byte* begin, std::size_t bytes) {
 }  // namespace
 
 std::size_t HostMemory::bytes_for(int size, std::size_t window_bytes) {
-  return bytes_of(size, window_bytes, registered_bytes_for(std::max(size, 1)));
+  const std::size_t registered_bytes = registered_bytes_for(std::max(size, 1));
+  return bytes_of(size, window_bytes, registered_bytes) +
+         static_cast<std::size_t>(size) * kSpareTimes * registered_bytes;
 }
 
 HostMemory HostMemory::make_private(int size, std::size_t window_bytes) {
@@ -81,24 +92,47 @@ HostMemory HostMemory::make_private(int size, std::size_t window_bytes) {
 }
 
 HostMemory HostMemory::map_file(int fd, int rank, int size, std::size_t window_bytes) {
-  HostMemory memory(map(fd, MAP_SHARED | MAP_NORESERVE, PROT_READ, bytes_for(size, window_bytes)),
-                    size, window_bytes, registered_bytes_for(size));
+  const std::size_t registered_bytes = registered_bytes_for(std::max(size, 1));
+  HostMemory memory(map(fd, MAP_SHARED | MAP_NORESERVE, PROT_READ,
+                        bytes_of(size, window_bytes, registered_bytes)),
+                    size, window_bytes, registered_bytes);
   // A dump of a process that crashed should not hold the gradients of all.
   ::madvise(memory.base_, memory.byte_count(), MADV_DONTDUMP);
   allow_writing(memory.base_, control_bytes(size));
-  allow_writing(memory.area_of(rank), area_bytes(window_bytes, memory.registered_bytes_));
+  allow_writing(memory.area_of(rank), own_bytes(window_bytes));
+  memory.map_registered(fd, rank);
   return memory;
+}
+
+void HostMemory::map_registered(int fd, int rank) {
+  std::vector<RegisteredMemory::Process> processes;
+  processes.reserve(static_cast<std::size_t>(size_));
+  const std::size_t spare_bytes = kSpareTimes * registered_bytes_;
+  for (int each = 0; each < size_; ++each) {
+    const std::span view(area_of(each) + own_bytes(window_bytes_), registered_bytes_);
+    allow_writing(view.data(), view.size());
+    processes.push_back({.view = view,
+                         .spare_begin = byte_count() + static_cast<std::size_t>(each) * spare_bytes,
+                         .spare_bytes = spare_bytes,
+                         .table = std::launder(reinterpret_cast<RenewalTable*>(area_of(each)))});
+  }
+  registered_ = std::make_unique<RegisteredMemory>(fd, rank, std::move(processes));
 }
 
 HostMemory::HostMemory(std::byte* base, int size, std::size_t window_bytes,
                        std::size_t registered_bytes)
-    : base_(base), size_(size), window_bytes_(window_bytes), registered_bytes_(registered_bytes) {}
+    : base_(base),
+      size_(size),
+      window_bytes_(window_bytes),
+      registered_bytes_(registered_bytes),
+      registered_(std::make_unique<RegisteredMemory>()) {}
 
 HostMemory::HostMemory(HostMemory&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)),
       size_(other.size_),
       window_bytes_(other.window_bytes_),
-      registered_bytes_(other.registered_bytes_) {}
+      registered_bytes_(other.registered_bytes_),
+      registered_(std::move(other.registered_)) {}
 
 HostMemory::~HostMemory() {
   if (base_ != nullptr) ::munmap(base_, byte_count());
@@ -137,17 +171,13 @@ std::byte* HostMemory::area_of(int rank) {
 }
 
 std::span<std::byte> HostMemory::note(int rank, int channel) {
-  return {area_of(rank) + static_cast<std::size_t>(channel) * channel_bytes(window_bytes_),
+  return {area_of(rank) + round_up(sizeof(RenewalTable)) +
+              static_cast<std::size_t>(channel) * channel_bytes(window_bytes_),
           Transport::kNoteBytes};
 }
 
 std::span<std::byte> HostMemory::window(int rank, int channel) {
   return {note(rank, channel).data() + Transport::kNoteBytes, window_bytes_};
-}
-
-std::span<std::byte> HostMemory::registered(int rank) {
-  if (registered_bytes_ == 0) return {};
-  return {area_of(rank) + area_bytes(window_bytes_, 0), registered_bytes_};
 }
 
 }  // namespace fanin

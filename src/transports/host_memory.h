@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "transports/flag_wait.h"
+#include "transports/registered_memory.h"
 #include "transports/transport.h"
 
 namespace fanin {
@@ -40,7 +42,7 @@ struct alignas(128) ProcessControl {
 /// At the start of shared memory, so that two builds that differ notice.
 struct HostHeader {
   static constexpr std::uint64_t kMagic = 0x6e69'6e61'662d'6c61;
-  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::uint32_t kVersion = 3;
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -49,15 +51,17 @@ struct HostHeader {
 };
 
 /// A piece of mapped memory that the ranks of one host share: the header and the controls, then for
-/// each rank what only it may write: on each channel a note and a window, and its registered
-/// memory, which is as large as the memory of the machine. Memory is only used when touched.
+/// each rank what only it may write: what it says of its registered memory, and on each channel a
+/// note and a window; and its registered memory, which is as large as the memory of the machine.
+/// Memory is only used when touched.
 class HostMemory {
  public:
   /// Anonymous memory, for threads, without registered memory. Throws Unavailable.
   static HostMemory make_private(int size, std::size_t window_bytes);
 
-  /// Maps a file of at least bytes_for() bytes. Only `rank` gets to write into its own area; a
-  /// stray write into another's ends the process instead of spoiling a sum. Throws Unavailable.
+  /// Maps a file of at least bytes_for() bytes. Only `rank` gets to write into its own notes and
+  /// windows; a stray write into another's ends the process instead of spoiling a sum. Throws
+  /// Unavailable.
   static HostMemory map_file(int fd, int rank, int size, std::size_t window_bytes);
 
   static std::size_t bytes_for(int size, std::size_t window_bytes);
@@ -76,10 +80,11 @@ class HostMemory {
   RankFlags& flags(int rank, int channel);
   std::span<std::byte> note(int rank, int channel);
   std::span<std::byte> window(int rank, int channel);
-  std::span<std::byte> registered(int rank);
+  RegisteredMemory& registered() { return *registered_; }
 
  private:
   HostMemory(std::byte* base, int size, std::size_t window_bytes, std::size_t registered_bytes);
+  void map_registered(int fd, int rank);
   std::size_t byte_count() const;
   std::byte* area_of(int rank);
 
@@ -87,6 +92,7 @@ class HostMemory {
   int size_;
   std::size_t window_bytes_;
   std::size_t registered_bytes_;
+  std::unique_ptr<RegisteredMemory> registered_;
 };
 
 }  // namespace fanin

@@ -114,6 +114,28 @@ std::uint64_t HostTransport::used_channels() const {
   return memory_->process(place_.mine).used_channels.load();
 }
 
+std::size_t HostTransport::registered_unit() const {
+  static const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return memory_->registered().is_for_threads() ? 1 : page_bytes;
+}
+
+std::optional<std::uint64_t> HostTransport::renewal_count() const {
+  const RegisteredMemory& registered = memory_->registered();
+  if (!registered.can_renew()) return std::nullopt;
+  return registered.renewal_count();
+}
+
+WriteAccess HostTransport::write_access(std::span<const std::uint64_t> renewal_counts,
+                                        const Call& call) {
+  std::optional<WriteAccess> access = memory_->registered().access(place_.members, renewal_counts);
+  // Looked at while nobody can renew: who gives up ends the epoch first.
+  require_epoch(*this, call);
+  if (!access)
+    throw PeerFailure(
+        fmt::format("a rank tells where its memory is, and it is not there: {}", call.describe()));
+  return std::move(*access);
+}
+
 std::uint64_t HostTransport::epoch() const {
   return epoch_.load(std::memory_order_acquire) >> ChannelControl::kRankBits;
 }

@@ -24,7 +24,13 @@ class HostTransport : public Transport {
   int size() const final { return static_cast<int>(place_.members.size()); }
   std::span<std::byte> window(int rank) final { return memory_->window(member(rank), channel()); }
   std::span<std::byte> note(int rank) final { return memory_->note(member(rank), channel()); }
-  std::span<std::byte> registered(int rank) final { return memory_->registered(member(rank)); }
+  std::span<std::byte> registered(int rank) final { return memory_->registered().of(member(rank)); }
+  std::size_t registered_unit() const final;
+  std::optional<std::uint64_t> renewal_count() const final;
+  WriteAccess write_access(std::span<const std::uint64_t> renewal_counts, const Call& call) final;
+  void renew(std::span<const std::span<std::byte>> pieces) final {
+    memory_->registered().renew(pieces);
+  }
   int flag_count() const final { return kHostFlagCount; }
   Message& message(int rank, int flag) final { return flag_of(rank, flag).message; }
   void publish(int flag, std::uint64_t value) final;

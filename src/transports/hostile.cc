@@ -26,6 +26,15 @@ class Hostile final : public Transport {
   std::span<std::byte> window(int rank) override { return inner_->window(rank); }
   std::span<std::byte> note(int rank) override { return inner_->note(rank); }
   std::span<std::byte> registered(int rank) override { return inner_->registered(rank); }
+  std::size_t registered_unit() const override { return inner_->registered_unit(); }
+  std::optional<std::uint64_t> renewal_count() const override { return inner_->renewal_count(); }
+  WriteAccess write_access(std::span<const std::uint64_t> renewal_counts,
+                           const Call& call) override {
+    WriteAccess access = inner_->write_access(renewal_counts, call);
+    if (++step_ == plan_.step) strike(-1);
+    return access;
+  }
+  void renew(std::span<const std::span<std::byte>> pieces) override { inner_->renew(pieces); }
   std::shared_ptr<void> memory_handle() override { return inner_->memory_handle(); }
   int flag_count() const override { return inner_->flag_count(); }
   Message& message(int rank, int flag) override { return inner_->message(rank, flag); }

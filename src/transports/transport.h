@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ inline Deadline deadline_after(std::chrono::duration<double> timeout) {
 /// What a rank may do with another rank's data.
 enum class Sight : std::uint8_t {
   kMemory,   // read all of it
-  kWindow,   // read its window, and buffers in its registered memory
+  kWindow,   // read its window, read and write its registered memory
   kMessage,  // receive what it sends
 };
 
@@ -59,16 +60,19 @@ struct EpochEnd {
 /// Throws what the rank that ended the epoch has thrown, with its sentence.
 [[noreturn]] void throw_epoch_end(const EpochEnd& end, const Call& call);
 
+/// As long as it lives, registered memory of other ranks may be read and written.
+using WriteAccess = std::shared_lock<std::shared_mutex>;
+
 /// Some ranks of one host, as one of them sees it. One object per rank; its functions are called by
 /// one thread at a time, but for epoch() and end_epoch(), which any may call.
 ///
 /// Each rank owns a window of bytes, a note and a row of flags. Its own it writes, those of others
-/// it only reads. A flag is a number that grows and is never set back, with a few words beside it
-/// that change with it.
+/// it only reads; registered memory all write, when told to. A flag is a number that grows and is
+/// never set back, with a few words beside it that change with it.
 ///
 /// Failures have one place: an epoch. Whoever gives up ends it, and all who wait in it are told at
 /// once. What a rank that is late still does in an epoch that is over, it does to memory of its
-/// own.
+/// own, or to memory that nobody looks at any more.
 ///
 /// Destroying the object means that its rank leaves: whoever waits for more than it has published
 /// gets PeerFailure.
@@ -111,9 +115,26 @@ class Transport {
   /// The note of a rank: kNoteBytes, 64-byte aligned.
   virtual std::span<std::byte> note(int rank) = 0;
 
-  /// Memory of a rank's process that all ranks may read, and only it may write: the same bytes for
-  /// all transports of a process. Null and empty where all memory is seen.
+  /// Memory of a rank's process that all ranks see: the same bytes for all transports of a process.
+  /// Null and empty where all memory is seen.
   virtual std::span<std::byte> registered(int rank) = 0;
+
+  /// Others may write registered memory in pieces of so many bytes, at multiples of them.
+  virtual std::size_t registered_unit() const = 0;
+
+  /// How often this rank's process has called renew(): those who write its memory must be told.
+  /// None if it cannot do so again; then nobody may be told to write there.
+  virtual std::optional<std::uint64_t> renewal_count() const = 0;
+
+  /// To read and write the registered memory of all ranks, after the renewals that each has told.
+  /// Throws as throw_epoch_end() if the call's epoch is over, PeerFailure if a rank told nonsense.
+  virtual WriteAccess write_access(std::span<const std::uint64_t> renewal_counts,
+                                   const Call& call) = 0;
+
+  /// For whoever gives up a call in which others were told to write, after the end of its epoch:
+  /// what they still write there is not seen any more. Addresses and contents stay. Throws
+  /// Unavailable if there is no memory for that.
+  virtual void renew(std::span<const std::span<std::byte>> pieces) = 0;
 
   /// Keeps the memory of all of that mapped as long as it lives.
   virtual std::shared_ptr<void> memory_handle() = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 // Each way in which data goes: in the first message, in a slot, by windows in one block and
-// several.
+// several, or directly.
 constexpr std::size_t kCounts[] = {5, 300, 30'000, 200'000};
 constexpr int kCalls = 8;
 
@@ -40,19 +41,45 @@ bool meet_again(Group& group, json& calls) {
   return false;
 }
 
+/// What a rank sums in: its own memory for each call, or registered memory that it keeps.
+class Numbers {
+ public:
+  Numbers(Group& group, bool is_registered) {
+    if (!is_registered) return;
+    buffer_ = group.allocate(std::ranges::max(kCounts) * sizeof(float));
+    memory_ = {reinterpret_cast<float*>(buffer_.bytes().data()), std::ranges::max(kCounts)};
+  }
+
+  std::span<float> memory() const { return memory_; }
+
+  /// After a failure the memory is its owner's: what others still write must not be seen in it.
+  void mark() { std::ranges::fill(memory_, kMark); }
+  bool is_marked() const {
+    return std::ranges::all_of(memory_, [](float each) { return each == kMark; });
+  }
+
+ private:
+  static constexpr float kMark = 1e9F;
+  Buffer buffer_;
+  std::span<float> memory_;
+};
+
 json work_as_rank(const Scenario& scenario, int rank, const std::string& path) {
   const std::chrono::duration<double> timeout(scenario.timeout_seconds);
   std::unique_ptr<Transport> transport = join_shared_memory(
       path, rank, scenario.size, kDefaultWindowBytes, deadline_after(std::chrono::seconds(20)));
   if (rank == scenario.culprit) transport = make_hostile(std::move(transport), scenario.plan);
   std::optional<Group> group(std::in_place, std::move(transport), timeout);
+  Numbers numbers(*group, scenario.is_registered);
   int wrong = 0;
   json calls = json::array();
+  const auto sum = [&](std::size_t count, std::optional<std::int64_t> step) {
+    if (!sums_right(*group, count, {.algorithm = scenario.algorithm, .step = step},
+                    numbers.memory()))
+      ++wrong;
+  };
   for (int i = 0; i < kCalls; ++i) {
-    const json call = timed_call([&] {
-      wrong +=
-          sums_right(*group, kCounts[i % 4], {.algorithm = scenario.algorithm, .step = i}) ? 0 : 1;
-    });
+    const json call = timed_call([&] { sum(kCounts[i % 4], i); });
     calls.push_back(call);
     if (call.at("code") != "") break;
   }
@@ -60,13 +87,14 @@ json work_as_rank(const Scenario& scenario, int rank, const std::string& path) {
   // on without the dead.
   bool is_together = false;
   for (int deaths = 0; !is_together && deaths < 2; ++deaths) {
+    numbers.mark();
     const json again = timed_call([&] {
       if (scenario.plan.mischief == Mischief::kDie)
         group->barrier();
       else if (!meet_again(*group, calls))
         return;
-      for (const std::size_t count : kCounts)
-        wrong += sums_right(*group, count, {.algorithm = scenario.algorithm}) ? 0 : 1;
+      if (!numbers.is_marked()) ++wrong;
+      for (const std::size_t count : kCounts) sum(count, std::nullopt);
       is_together = true;
     });
     if (again.at("code") == "") continue;
@@ -113,24 +141,26 @@ void judge(const Scenario& scenario, int rank, const json& report, Figures& figu
 }  // namespace
 
 std::string describe(const Scenario& scenario) {
-  return fmt::format("{} at step {} of rank {} of {}, by {}", name(scenario.plan.mischief),
-                     scenario.plan.step, scenario.culprit, scenario.size, scenario.algorithm);
+  return fmt::format("{} at step {} of rank {} of {}, by {}{}", name(scenario.plan.mischief),
+                     scenario.plan.step, scenario.culprit, scenario.size, scenario.algorithm,
+                     scenario.is_registered ? " in registered memory" : "");
 }
 
-bool sums_right(Group& group, std::size_t count, const AllReduceOptions& options) {
+bool sums_right(Group& group, std::size_t count, const AllReduceOptions& options,
+                std::span<float> memory) {
   const auto number = [](int rank, std::size_t i) {
     return static_cast<float>((static_cast<std::size_t>(rank) * 31 + i) % 251);
   };
-  std::vector<float> numbers(count);
+  std::vector<float> own(memory.empty() ? count : 0);
+  const std::span<float> numbers = memory.empty() ? std::span(own) : memory.first(count);
   for (std::size_t i = 0; i < count; ++i) numbers[i] = number(group.rank(), i);
-  const Tensor sum = group.all_reduce(
-      Tensor::of(std::span<const float>(numbers), Shape{static_cast<std::int64_t>(count)}),
-      options);
-  const std::vector<float> got = sum.to_vector<float>();
+  const Shape shape{static_cast<std::int64_t>(count)};
+  group.all_reduce(Tensor::view(std::span<const float>(numbers), shape),
+                   TensorView::over(numbers, shape), options);
   for (std::size_t i = 0; i < count; ++i) {
     float wanted = 0;
     for (int rank = 0; rank < group.size(); ++rank) wanted += number(rank, i);
-    if (got[i] != wanted) return false;
+    if (numbers[i] != wanted) return false;
   }
   return true;
 }

@@ -17,6 +17,7 @@ struct Scenario {
   int culprit = 0;
   HostilePlan plan;
   double timeout_seconds = 2;
+  bool is_registered = false;  ///< whether ranks write into each other's memory
 };
 
 /// "die at step 5 of rank 1 of 3, by ring".
@@ -55,8 +56,10 @@ std::vector<nlohmann::json> run_ranks(
     int size, const RankWork& work, double limit_seconds, Figures& figures,
     const std::function<void(std::vector<class RankRun>&)>& on_poll = {});
 
-/// One all-reduce of numbers that tell; whether it is right. Throws as it does.
-bool sums_right(Group& group, std::size_t count, const AllReduceOptions& options);
+/// One all-reduce of numbers that tell, in place where memory is given; whether it is right. Throws
+/// as it does.
+bool sums_right(Group& group, std::size_t count, const AllReduceOptions& options,
+                std::span<float> memory = {});
 
 /// {"seconds", "code", "sentence"} of a call that is timed; code "" if it returned.
 nlohmann::json timed_call(const std::function<void()>& call);

@@ -28,7 +28,8 @@ std::vector<Scenario> list(const TrialSize& size, std::span<const Mischief> misc
                .size = rank_count,
                .culprit = static_cast<int>(random() % static_cast<std::uint64_t>(rank_count)),
                .plan = {.mischief = mischief, .step = step, .delay = delay, .seed = random()},
-               .timeout_seconds = timeout_seconds});
+               .timeout_seconds = timeout_seconds,
+               .is_registered = random() % 2 == 0});
   if (!size.is_quick) return scenarios;
   std::ranges::shuffle(scenarios, random);
   scenarios.resize(std::min(scenarios.size(), quick_count));
