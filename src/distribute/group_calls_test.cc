@@ -85,6 +85,36 @@ void check_lists(Group& group) {
   }
 }
 
+/// Pieces of one buffer, wherever they lie in it: what lies between them stays.
+void check_pieces(Group& group) {
+  constexpr std::size_t kElements = 60'000;
+  constexpr float kUntouched = -7;
+  const Buffer buffer = group.allocate((kElements + 1) * sizeof(float));
+  // Ranks have their pieces at different places of a page.
+  const std::span all(reinterpret_cast<float*>(buffer.bytes().data()), kElements + 1);
+  const std::span<float> row = all.subspan(group.rank() % 2 == 0 ? 0 : 1, kElements);
+  for (const std::vector<std::size_t>& starts :
+       {std::vector<std::size_t>{1, 5'001}, {0, 20'000}, {1024, 33'792}, {3, 10, 700, 50'000}}) {
+    std::ranges::fill(row, kUntouched);
+    std::vector<float> wanted(row.begin(), row.end());
+    std::vector<Tensor> inputs;
+    std::vector<TensorView> outputs;
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+      const std::size_t count = starts[i + 1] - starts[i] - (i == 0 ? 1 : 0);
+      const std::span<float> piece = row.subspan(starts[i], count);
+      std::ranges::copy(numbers_of(group.rank(), count), piece.begin());
+      std::ranges::copy(sum_of(group.size(), count),
+                        wanted.begin() + static_cast<std::ptrdiff_t>(starts[i]));
+      const Shape shape{static_cast<std::int64_t>(count)};
+      inputs.push_back(Tensor::view(std::span<const float>(piece), shape));
+      outputs.push_back(TensorView::over(piece, shape));
+    }
+    group.all_reduce(inputs, outputs);
+    expect(std::ranges::equal(row, wanted), fmt::format("pieces from {}", starts.front()));
+    group.barrier();
+  }
+}
+
 void check_reduce(Group& group) {
   for (int root = 0; root < group.size(); ++root)
     for (const std::size_t count : {0, 3, 70'001}) {
@@ -173,9 +203,9 @@ struct Check {
   void (*run)(Group&);
 };
 constexpr Check kChecks[] = {{"all_reduce", check_all_reduce}, {"lists", check_lists},
-                             {"reduce", check_reduce},         {"broadcast", check_broadcast},
-                             {"all_gather", check_all_gather}, {"handles", check_handles},
-                             {"subgroups", check_subgroups}};
+                             {"pieces", check_pieces},         {"reduce", check_reduce},
+                             {"broadcast", check_broadcast},   {"all_gather", check_all_gather},
+                             {"handles", check_handles},       {"subgroups", check_subgroups}};
 
 TEST(GroupCalls, AreRightBetweenThreads) {
   for (const int size : {1, 2, 3, 5}) {

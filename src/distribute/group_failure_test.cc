@@ -5,8 +5,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "distribute/test_groups.h"
 #include "fanin/error.h"
+#include "transports/hostile.h"
 
 namespace fanin {
 namespace {
@@ -17,6 +20,7 @@ using test::filled;
 using test::in_processes;
 using test::on_all_ranks;
 using test::Seconds;
+using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -155,6 +159,45 @@ TEST(GroupFailure, AStoppedRankIsADeadlineAndTheGroupWorksAfterwards) {
         expect_sum(group);
       },
       Seconds(0.4));
+  EXPECT_THAT(results, testing::Each(IsEmpty()));
+}
+
+/// One rank is late in the middle of a call, when it may write into the others' memory.
+TEST(GroupFailure, WhatALateRankWritesIsNotSeen) {
+  const std::vector<std::string> results = test::outcomes(
+      {.kind = test::Kind::kProcesses, .size = 2, .window_bytes = 1 << 20},
+      test::OwningBody([&](std::unique_ptr<Transport> transport) {
+        // The second operation enters by two steps; the next is the access.
+        if (transport->rank() == 1)
+          transport = make_hostile(std::move(transport),
+                                   {.mischief = Mischief::kDelay, .step = 3, .delay = 600ms});
+        Group group(std::move(transport), Seconds(0.2));
+        expect_sum(group);
+        constexpr std::size_t kCount = 100'000;
+        const Buffer buffer = group.allocate(kCount * sizeof(float));
+        const std::span numbers(reinterpret_cast<float*>(buffer.bytes().data()), kCount);
+        const Shape shape{static_cast<std::int64_t>(kCount)};
+        const auto sum = [&] {
+          group.all_reduce(Tensor::view(std::span<const float>(numbers), shape),
+                           TensorView::over(numbers, shape));
+        };
+        std::ranges::fill(numbers, 1.0F);
+        const std::string error = error_of(sum);
+        expect(error.find("rank 1") != std::string::npos, "told: " + error);
+        if (group.rank() == 0) {
+          expect(std::ranges::count(numbers, 1.0F) >= std::ptrdiff_t{kCount / 2 - 1024},
+                 "what the late rank had to write is as it was");
+          std::ranges::fill(numbers, 3.0F);
+          std::this_thread::sleep_for(800ms);
+          expect(std::ranges::count(numbers, 3.0F) == std::ptrdiff_t{kCount}, "written late");
+        } else {
+          std::this_thread::sleep_for(400ms);
+          std::ranges::fill(numbers, 3.0F);
+        }
+        while (!error_of([&] { group.barrier(); }).empty()) continue;
+        sum();
+        expect(std::ranges::count(numbers, 6.0F) == std::ptrdiff_t{kCount}, "a wrong sum");
+      }));
   EXPECT_THAT(results, testing::Each(IsEmpty()));
 }
 

@@ -22,7 +22,7 @@ std::string_view name(Mischief mischief);
 
 struct HostilePlan {
   Mischief mischief = Mischief::kDelay;
-  std::uint64_t step = 1;  ///< publishing flags and waiting are steps, which count from 1
+  std::uint64_t step = 1;  ///< publishing, waiting, access to memory: steps, from 1
   std::chrono::milliseconds delay{50};
   std::uint64_t seed = 0;  ///< which bit, and so on
 };
