@@ -82,9 +82,7 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
     window_ = std::make_unique<WindowPlan>(schedule_, layout_, arithmetic_, lane.transport().rank(),
                                            room_, context_);
   if (way_ == Way::kLarge || way_ == Way::kWindow) return;
-  rows_.resize(static_cast<std::size_t>(ranks));
-  inputs_.resize(rows_.size() * counts_.size());
-  if (way_ == Way::kTiny) tiny_.resize(rows_.size() * (Transport::kMessageWords - 1));
+  bind_seen(lane);
   memory_ = std::make_unique<MemoryPlan>(
       std::array{
           MemoryPart{&schedule_->schedule(), layout_,
@@ -101,10 +99,21 @@ BoundCall::Way BoundCall::choose(int rank_count) const {
   return rank_count == 2 && input_bytes_ <= slot ? Way::kSlot : Way::kLarge;
 }
 
-std::span<std::byte> BoundCall::small_slot(Lane& lane, int rank, const Ticket& ticket) {
-  const std::size_t bytes = room_.window_begin / 2;
-  return lane.transport().window(rank).subspan(bytes * static_cast<std::size_t>(Lane::turn(ticket)),
-                                               bytes);
+std::byte* BoundCall::slot(Lane& lane, int rank, int turn) const {
+  return lane.transport().window(rank).data() +
+         room_.window_begin / 2 * static_cast<std::size_t>(turn);
+}
+
+void BoundCall::bind_seen(Lane& lane) {
+  for (int turn = 0; turn < 2; ++turn)
+    for (int rank = 0; rank < lane.transport().size(); ++rank) {
+      const std::byte* at =
+          way_ == Way::kTiny ? lane.word_bytes(rank, turn) : slot(lane, rank, turn);
+      for (const std::size_t count : counts_) {
+        seen_[static_cast<std::size_t>(turn)].push_back(at);
+        at += count * arithmetic_.size_of(Cell::kInput);
+      }
+    }
 }
 
 void BoundCall::gather(std::span<const std::byte* const> inputs, std::byte* to) const {
@@ -121,11 +130,16 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
   Lane::Entry entry;
   Transport& transport = lane.transport();
   if (way_ == Way::kTiny) {
-    std::array<std::byte, kTinyBytes> bytes{};
-    gather(inputs, bytes.data());
-    std::memcpy(entry.words.data(), bytes.data(), kTinyBytes);
+    auto* to = reinterpret_cast<std::byte*>(entry.words.data());
+    for (std::size_t tensor = 0; tensor < counts_.size(); ++tensor) {
+      const std::size_t bytes = counts_[tensor] * arithmetic_.size_of(Cell::kInput);
+      if (bytes > 0) std::memcpy(to, inputs[tensor], bytes);
+      to += bytes;
+    }
+    entry.word_count = (input_bytes_ + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
     return entry;
   }
+  entry.word_count = way_ == Way::kSlot || way_ == Way::kLarge ? 2 : 0;
   if (buffers_) {
     if (const auto told =
             buffers_->tell(transport, lane.note(transport.rank(), ticket), inputs, outputs)) {
@@ -134,7 +148,7 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
     }
   }
   if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_))
-    gather(inputs, small_slot(lane, transport.rank(), ticket).data());
+    gather(inputs, slot(lane, transport.rank(), Lane::turn(ticket)));
   return entry;
 }
 
@@ -142,28 +156,10 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
 void BoundCall::run_small(Lane& lane, const Ticket& ticket,
                           std::span<const std::byte* const> inputs,
                           std::span<std::byte* const> outputs) {
-  constexpr std::size_t kWords = Transport::kMessageWords - 1;
-  const auto mine = static_cast<std::size_t>(lane.transport().rank());
-  for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
-    if (rank == mine) {
-      std::ranges::copy(inputs,
-                        inputs_.begin() + static_cast<std::ptrdiff_t>(rank * counts_.size()));
-      continue;
-    }
-    const std::byte* row = nullptr;
-    if (way_ == Way::kTiny) {
-      for (std::size_t i = 0; i * sizeof(std::uint64_t) < input_bytes_; ++i)
-        tiny_[rank * kWords + i] = lane.word(static_cast<int>(rank), ticket, i);
-      row = reinterpret_cast<const std::byte*>(&tiny_[rank * kWords]);
-    } else {
-      row = small_slot(lane, static_cast<int>(rank), ticket).data();
-    }
-    for (std::size_t tensor = 0; tensor < counts_.size(); ++tensor) {
-      inputs_[rank * counts_.size() + tensor] = row;
-      row += counts_[tensor] * arithmetic_.size_of(Cell::kInput);
-    }
-  }
-  memory_->run_here(0, layout_.element_count(), inputs_, outputs, Store::kCached);
+  std::vector<const std::byte*>& seen = seen_[static_cast<std::size_t>(Lane::turn(ticket))];
+  const auto rank = static_cast<std::size_t>(lane.transport().rank());
+  std::ranges::copy(inputs, &seen[rank * counts_.size()]);
+  memory_->run_here(0, layout_.element_count(), seen, outputs, Store::kCached);
 }
 
 /// Directly if all have told where their data is.

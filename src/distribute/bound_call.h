@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,7 +60,8 @@ class BoundCall {
   enum class Told : std::uint64_t { kNothing = 0, kPlaces = 1 };
 
   Way choose(int rank_count) const;
-  std::span<std::byte> small_slot(Lane& lane, int rank, const Ticket& ticket);
+  std::byte* slot(Lane& lane, int rank, int turn) const;
+  void bind_seen(Lane& lane);
   void gather(std::span<const std::byte* const> inputs, std::byte* to) const;
   Lane::Entry first_message(Lane& lane, const Ticket& ticket,
                             std::span<const std::byte* const> inputs,
@@ -85,10 +87,9 @@ class BoundCall {
   std::optional<VisibleBuffers> buffers_;  // for kSlot, kLarge
   std::unique_ptr<VisiblePlan> visible_;   // likewise, when first needed
   bool has_told_ = false;                  // where its data is, in the run that is under way
-  // Filled by each run of kTiny, kSmall and kSlot.
-  std::vector<const std::byte*> rows_;    // by rank
-  std::vector<const std::byte*> inputs_;  // [rank * tensors + tensor]
-  std::vector<std::uint64_t> tiny_;       // the words of all ranks
+  // Of kTiny, kSmall and kSlot, by turn: where the data of all ranks is, [rank * tensors + tensor].
+  // That of this rank is filled in by each run.
+  std::array<std::vector<const std::byte*>, 2> seen_;
 };
 
 }  // namespace fanin

@@ -26,8 +26,10 @@ std::unique_ptr<Transport> open_second_lane(Transport& transport) {
 }
 
 void check_output(const Tensor& input, const TensorView& out, DType dtype) {
-  require(out.dtype == dtype, ErrorKind::kDtypeMismatch,
-          "the output of the all-reduce is {}, but its result is {}", name(out.dtype), name(dtype));
+  if (out.dtype != dtype)
+    throw InvalidArgument(ErrorKind::kDtypeMismatch,
+                          fmt::format("the output of the all-reduce is {}, but its result is {}",
+                                      name(out.dtype), name(dtype)));
   if (out.shape != input.shape())
     throw InvalidArgument(
         ErrorKind::kShapeMismatch,

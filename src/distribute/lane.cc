@@ -11,8 +11,10 @@
 
 namespace fanin {
 
-int Lane::turn(const Ticket& ticket) {
-  return static_cast<int>(ticket.number / static_cast<std::uint64_t>(kCount) % 2);
+Lane::Lane(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {
+  for (int rank = 0; transport_ && rank < transport_->size(); ++rank)
+    for (int turn = 0; turn < 2; ++turn)
+      messages_.push_back(&transport_->message(rank, Transport::kCallFlags + turn));
 }
 
 void Lane::begin(const Ticket& ticket, Call& call) {
@@ -32,10 +34,10 @@ void Lane::begin(const Ticket& ticket, Call& call) {
 
 void Lane::say(const Ticket& ticket, const Entry& entry) {
   const int flag = Transport::kCallFlags + turn(ticket);
-  Transport::Message& message = transport_->message(transport_->rank(), flag);
-  message[0].store(entry.fingerprint, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < entry.words.size(); ++i)
-    message[i + 1].store(entry.words[i], std::memory_order_relaxed);
+  Transport::Message& mine = message(transport_->rank(), turn(ticket));
+  mine[0].store(entry.fingerprint, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < entry.word_count; ++i)
+    mine[i + 1].store(entry.words[i], std::memory_order_relaxed);
   transport_->publish(flag, flag_value(ticket.epoch, ticket.number));
   last_ = ticket.number;
 }
@@ -44,15 +46,16 @@ bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
   say(ticket, entry);
   const int flag = Transport::kCallFlags + turn(ticket);
   bool are_same = true;
-  for (int rank = 0; rank < transport_->size(); ++rank) {
-    if (rank == transport_->rank()) continue;
+  const int mine = transport_->rank();
+  const int size = transport_->size();
+  for (int rank = 0; rank < size; ++rank) {
+    if (rank == mine) continue;
     try {
       wait_for_count(*transport_, rank, flag, ticket.number, call);
     } catch (const DeadlineExceeded& error) {
       throw DeadlineExceeded(error.what() + describe_absent(ticket));
     }
-    are_same &=
-        transport_->message(rank, flag)[0].load(std::memory_order_relaxed) == entry.fingerprint;
+    are_same &= message(rank, turn(ticket))[0].load(std::memory_order_relaxed) == entry.fingerprint;
   }
   all_heard_ = ticket.number;
   return are_same;
@@ -104,9 +107,12 @@ void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
   throw_mismatch(notes, ticket.number);
 }
 
-std::uint64_t Lane::word(int rank, const Ticket& ticket, std::size_t index) {
-  return transport_->message(rank, Transport::kCallFlags + turn(ticket))[index + 1].load(
-      std::memory_order_relaxed);
+std::uint64_t Lane::word(int rank, const Ticket& ticket, std::size_t index) const {
+  return message(rank, turn(ticket))[index + 1].load(std::memory_order_relaxed);
+}
+
+const std::byte* Lane::word_bytes(int rank, int turn) const {
+  return reinterpret_cast<const std::byte*>(&message(rank, turn)[1]);
 }
 
 std::span<std::byte> Lane::note(int rank, const Ticket& ticket) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transports/transport.h"
 
@@ -23,7 +24,7 @@ class Lane {
   /// How many lanes a group has: operation k is on lane k mod kCount.
   static constexpr int kCount = 2;
 
-  explicit Lane(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  explicit Lane(std::unique_ptr<Transport> transport);
 
   Transport& transport() { return *transport_; }
 
@@ -31,6 +32,8 @@ class Lane {
   struct Entry {
     std::uint64_t fingerprint = 0;
     std::array<std::uint64_t, Transport::kMessageWords - 1> words = {};
+    std::size_t word_count =
+        Transport::kMessageWords - 1;  ///< that are said; others stay as before
   };
 
   /// To be called before anything is written for the operation: what was said two operations ago
@@ -50,13 +53,18 @@ class Lane {
   [[noreturn]] void compare(const Ticket& ticket, std::string_view note, Call& call);
 
   /// A word that a rank said when it entered the operation.
-  std::uint64_t word(int rank, const Ticket& ticket, std::size_t index);
+  std::uint64_t word(int rank, const Ticket& ticket, std::size_t index) const;
+
+  /// The bytes of these words, for every operation of a turn.
+  const std::byte* word_bytes(int rank, int turn) const;
 
   /// The half of a rank's note that belongs to the operation.
   std::span<std::byte> note(int rank, const Ticket& ticket);
 
   /// Operations of a lane take turns: 0 or 1.
-  static int turn(const Ticket& ticket);
+  static int turn(const Ticket& ticket) {
+    return static_cast<int>(ticket.number / static_cast<std::uint64_t>(kCount) % 2);
+  }
 
   /// Counts waves, the same on all ranks; starts anew with each epoch.
   std::uint64_t& wave_base() { return wave_base_; }
@@ -66,7 +74,12 @@ class Lane {
   std::string describe_absent(const Ticket& ticket) const;
   void write_note(const Ticket& ticket, std::string_view text);
 
+  Transport::Message& message(int rank, int turn) const {
+    return *messages_[static_cast<std::size_t>(2 * rank + turn)];
+  }
+
   std::unique_ptr<Transport> transport_;
+  std::vector<Transport::Message*> messages_;  // [2 * rank + turn], of the call flags
   std::uint64_t epoch_ = 0;
   std::uint64_t last_ = 0;       // the number of this rank's last operation here
   std::uint64_t all_heard_ = 0;  // the last one that all ranks are known to have entered

@@ -188,8 +188,11 @@ void MemoryPlan::run(std::span<const std::byte* const> inputs, std::span<std::by
 void MemoryPlan::run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
                            std::span<const std::byte* const> inputs,
                            std::span<std::byte* const> outputs, Store store) {
-  auto segment = std::ranges::upper_bound(segments_, begin, {}, &BoundSegment::begin);
-  if (segment != segments_.begin()) --segment;
+  auto segment = segments_.cbegin();
+  if (segments_.size() > 1) {
+    segment = std::ranges::upper_bound(segments_, begin, {}, &BoundSegment::begin);
+    if (segment != segments_.begin()) --segment;
+  }
   for (; segment != segments_.end() && segment->begin < end; ++segment) {
     const BoundProgram& program = programs_[segment->program];
     const std::size_t first = std::max(begin, segment->begin);

@@ -355,9 +355,11 @@ void run_lines(const Pass& pass, Choose choose) {
   if (rest == 0) return;
 
   const std::size_t done = line_count * kElements;
-  alignas(64) std::byte padded[kMostPassSources + 2][kElements * kPartialSize] = {};
+  // Only what is used is cleared: a short pass is little more than this.
+  alignas(64) std::byte padded[kMostPassSources + 2][kElements * kPartialSize];
   Pass last = pass;
   const auto pad = [&](const std::byte* from, std::size_t size, std::size_t slot) {
+    std::memset(padded[slot], 0, sizeof padded[slot]);
     std::memcpy(padded[slot], from + done * size, rest * size);
     return padded[slot];
   };
