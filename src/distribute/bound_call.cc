@@ -16,7 +16,7 @@ constexpr std::size_t kTinyBytes = (Transport::kMessageWords - 1) * sizeof(std::
 // Up to so many bytes every rank sums everything itself: one hop. With two ranks nothing is read
 // twice, so that it pays for longer, unless the data is seen.
 constexpr std::size_t kSmallBytes = 2 << 10;
-constexpr std::size_t kSmallBytesOfTwo = 64 << 10;
+constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
 
 /// At the start of each window: two slots that take turns.
 std::size_t slot_bytes(std::size_t window_bytes) {
@@ -116,12 +116,19 @@ void BoundCall::bind_seen(Lane& lane) {
     }
 }
 
-void BoundCall::gather(std::span<const std::byte* const> inputs, std::byte* to) const {
+/// Into a slot.
+void BoundCall::gather(std::span<const std::byte* const> inputs, std::byte* to) {
+  const auto [store, is_timed] =
+      way_ == Way::kSlot ? slot_store_.next() : SlotStore::Choice{Store::kCached, false};
+  const Deadline begin = is_timed ? Clock::now() : Deadline();
   for (std::size_t tensor = 0; tensor < counts_.size(); ++tensor) {
     const std::size_t bytes = counts_[tensor] * arithmetic_.size_of(Cell::kInput);
-    copy({to, bytes}, {inputs[tensor], bytes}, Store::kCached);
+    copy({to, bytes}, {inputs[tensor], bytes}, store);
     to += bytes;
   }
+  if (is_timed)
+    slot_store_.tell(store, std::chrono::duration<double>(Clock::now() - begin).count(),
+                     input_bytes_);
 }
 
 Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,

@@ -12,6 +12,7 @@
 #include "distribute/schedule_book.h"
 #include "distribute/visible_buffers.h"
 #include "executor/memory_plan.h"
+#include "executor/slot_store.h"
 #include "executor/visible_plan.h"
 #include "executor/window_plan.h"
 #include "fanin/context.h"
@@ -62,7 +63,7 @@ class BoundCall {
   Way choose(int rank_count) const;
   std::byte* slot(Lane& lane, int rank, int turn) const;
   void bind_seen(Lane& lane);
-  void gather(std::span<const std::byte* const> inputs, std::byte* to) const;
+  void gather(std::span<const std::byte* const> inputs, std::byte* to);
   Lane::Entry first_message(Lane& lane, const Ticket& ticket,
                             std::span<const std::byte* const> inputs,
                             std::span<std::byte* const> outputs);
@@ -90,6 +91,7 @@ class BoundCall {
   // Of kTiny, kSmall and kSlot, by turn: where the data of all ranks is, [rank * tensors + tensor].
   // That of this rank is filled in by each run.
   std::array<std::vector<const std::byte*>, 2> seen_;
+  SlotStore slot_store_;  // of kSlot
 };
 
 }  // namespace fanin

@@ -27,6 +27,8 @@ struct WindowPlan::Run {
   Call call;
   int level = 0;
   std::size_t wave = 0;
+  Store slot_store = Store::kCached;
+  std::size_t slot_bytes = 0;  // that were written
 };
 
 WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout layout,
@@ -124,12 +126,29 @@ void WindowPlan::run_level(Run& run, int level, std::size_t wave) {
       wait(run, reader, Transport::kCompletionFlag, wave - level_count, level);
   for (const LevelOf& needed : work.waits)
     wait(run, needed.rank, Transport::kFirstFreeFlag + needed.level, wave, level);
-  for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
+  if (level == 0) {
+    run_first_tasks(run, work, wave);
+  } else {
+    run.slot_store = slot_store_.usual();
+    for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
+  }
   if (work.publishes)
     publish_count(run.transport, Transport::kFirstFreeFlag + level, run.wave_base + wave + 1,
                   run.call);
   if (level == program_.level_count - 1)
     publish_count(run.transport, Transport::kCompletionFlag, run.wave_base + wave + 1, run.call);
+}
+
+/// The first level waits for nobody's data: how long it takes says how well slots can be written.
+void WindowPlan::run_first_tasks(Run& run, const WindowLevel& work, std::size_t wave) {
+  const auto [store, is_timed] = slot_store_.next();
+  run.slot_store = store;
+  run.slot_bytes = 0;
+  const Deadline begin = is_timed ? Clock::now() : Deadline();
+  for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
+  if (is_timed)
+    slot_store_.tell(store, std::chrono::duration<double>(Clock::now() - begin).count(),
+                     run.slot_bytes);
 }
 
 void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t wave) {
@@ -179,26 +198,38 @@ void WindowPlan::run_piece(Run& run, const WindowLevel::Task& task, std::size_t 
                              (piece.offset - shift.input) * arithmetic_.size_of(Cell::kInput)
                        : at(ref, operand.cell);
   }
+  // What others read goes last.
   Cell target_cell = Cell::kResult;
-  for (std::size_t i = 0; i < operation.targets.size(); ++i)
-    targets_[i] = at(operation.targets[i], target_cell);
+  std::size_t target_count = 0;
+  for (const Ref& target : operation.targets)
+    if (target.kind != Ref::Kind::kSlot) targets_[target_count++] = at(target, target_cell);
+  const std::size_t own_count = target_count;
+  for (const Ref& target : operation.targets)
+    if (target.kind == Ref::Kind::kSlot) targets_[target_count++] = at(target, target_cell);
+  const std::size_t bytes = piece.count * arithmetic_.size_of(target_cell);
+  run.slot_bytes += (target_count - own_count) * bytes;
+  const auto copy_to = [&](std::size_t first, std::size_t last, const std::byte* from) {
+    for (std::size_t i = first; i < last; ++i)
+      if (targets_[i] != from)  // in place
+        copy({targets_[i], bytes}, {from, bytes}, i < own_count ? Store::kCached : run.slot_store);
+  };
 
   // An input on its way to a slot, or a result on its way to an output, is only copied; so is
   // everything where nothing is added.
   const Cell source_cell = operands_.front().cell;
-  if (operation.sources.size() == 1 && (source_cell == target_cell || only_moves_)) {
-    const std::size_t bytes = piece.count * arithmetic_.size_of(target_cell);
-    for (std::size_t i = 0; i < operation.targets.size(); ++i)
-      if (targets_[i] != operands_.front().data)  // in place
-        copy({targets_[i], bytes}, {operands_.front().data, bytes}, Store::kCached);
-    return;
-  }
+  if (operation.sources.size() == 1 && (source_cell == target_cell || only_moves_))
+    return copy_to(0, target_count, operands_.front().data);
+
+  // Past the cache only what others read: it is copied from what this rank keeps.
+  const bool is_apart = run.slot_store == Store::kStreaming && own_count > 0;
+  const std::size_t folded = is_apart ? own_count : target_count;
   fold(arithmetic_, {.sources = std::span(operands_).first(operation.sources.size()),
                      .group_sizes = operation.group_sizes,
-                     .targets = std::span(targets_).first(operation.targets.size()),
+                     .targets = std::span(targets_).first(folded),
                      .target_cell = target_cell,
                      .count = piece.count,
-                     .store = Store::kCached});
+                     .store = is_apart ? Store::kCached : run.slot_store});
+  copy_to(folded, target_count, targets_.front());
 }
 
 }  // namespace fanin

@@ -8,6 +8,7 @@
 
 #include "executor/layout.h"
 #include "executor/proved_schedule.h"
+#include "executor/slot_store.h"
 #include "fanin/buffer.h"
 #include "fanin/context.h"
 #include "kernels/arithmetic.h"
@@ -51,6 +52,7 @@ class WindowPlan {
   std::byte* slot_address(Run& run, const Ref& slot, std::size_t wave) const;
   void wait(Run& run, int rank, int flag, std::size_t wave, int level) const;
   void run_level(Run& run, int level, std::size_t wave);
+  void run_first_tasks(Run& run, const WindowLevel& work, std::size_t wave);
   void run_task(Run& run, const WindowLevel::Task& task, std::size_t wave);
   void run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave, std::size_t in_block,
                  const Layout::Segment& piece);
@@ -75,6 +77,7 @@ class WindowPlan {
     std::size_t output = 0;
   };
   std::vector<Shift> shifts_;
+  SlotStore slot_store_;
   std::vector<Operand> operands_;
   std::vector<std::byte*> targets_;
 };
