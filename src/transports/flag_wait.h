@@ -33,8 +33,8 @@ WakeOrder prepare_wake_order();
 
 /// How long to be awake while waiting, and how often to look around when asleep.
 struct WaitTuning {
-  int spins = 4000;  // about 20 us
-  int yields = 50;
+  int spins = 200000;  // about 1 ms
+  int yields = 0;
 
   /// The longest sleep before the deadline and the peer's life are looked at again.
   std::chrono::milliseconds slice{25};
