@@ -29,7 +29,9 @@ HEAD = """# Reliability
 
 What happens when something goes wrong between the processes of one host. Every figure is from runs with real processes:
 `fanin trial NAME` does them again, `tools/reliability.py` writes this page. Processes are 2, 3, 4, 5 and 8, by every algorithm;
-what goes wrong does so at steps from the first to the 144th: publishing something and waiting for somebody are steps.
+what goes wrong does so at steps from the first to the 144th: publishing something, waiting for somebody and getting access to
+the memory of others are steps. In half of the runs, by lot, the numbers are in registered memory, where ranks write into each
+other's: after a failure its owner marks it, and a mark that somebody wrote over counts as a wrong answer.
 
 - **in time**: calls of those who had no fault that returned, with the right result or an error, before the deadline and a second.
 - **named**: errors that named the rank at fault (of strangers: those that were turned away).

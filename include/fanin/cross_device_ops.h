@@ -12,6 +12,7 @@
 #include "fanin/communication_options.h"
 #include "fanin/destinations.h"
 #include "fanin/distributed_values.h"
+#include "fanin/error.h"
 #include "fanin/plan.h"
 #include "fanin/reduce_op.h"
 
@@ -92,6 +93,11 @@ class CrossDeviceOps {
   /// Reduces (by SUM or MEAN) a value that has a sparse component.
   virtual Value reduce_sparse(ReduceOp op, const PerReplica& value,
                               const CommunicationOptions& options) const;
+  /// Throws InvalidArgument (kBadDevice) if a value does not live where it must. Anywhere is fine
+  /// unless told otherwise.
+  virtual void check_devices(const PerReplica& value) const;
+  /// Tells other workers, who may be in the same call, that arguments of this one were refused.
+  virtual void tell_refused(const InvalidArgument& error) const;
   /// Another way to sum the dense terms of one value, or nothing.
   using AccumulationFn = std::function<Tensor(std::span<const Tensor>)>;
   virtual const AccumulationFn* accumulation_fn() const { return nullptr; }

@@ -63,7 +63,7 @@ class Group {
   /// How often the group has failed so far.
   std::uint64_t epoch() const;
 
-  /// Memory that all ranks can read, so that reductions of it need no copies on the way; for the
+  /// Memory that all ranks can use, so that reductions of it need no copies on the way; for the
   /// rest it is as any other. It may outlive the group. Throws Unavailable if there is none left.
   Buffer allocate(std::size_t bytes);
 
@@ -94,6 +94,10 @@ class Group {
 
   /// Returns when all ranks are here.
   void barrier();
+
+  /// Instead of the next call: the others' next call throws InvalidArgument with this sentence. For
+  /// those who check arguments of their own before they call, so that nobody waits for them.
+  void refuse(std::string_view sentence);
 
   /// A group of some of the ranks, in this order: a call for all ranks of this group, with the same
   /// list. Nothing for a rank that is not in it.

@@ -39,6 +39,8 @@ class MultiWorkerAllReduce : public CrossDeviceOps {
   Packing packing(const CommunicationOptions& options) const override;
   std::vector<AllReduceSpec::Element> choices() const override;
   std::vector<std::string> notes(const CommunicationOptions& options) const override;
+  void check_devices(const PerReplica& value) const override;
+  void tell_refused(const InvalidArgument& error) const override;
   std::vector<Tensor> reduce_dense(ReduceOp op, std::span<const PerReplica* const> values,
                                    const CommunicationOptions& options) const override;
   Value reduce_sparse(ReduceOp op, const PerReplica& value,

@@ -45,12 +45,15 @@ std::optional<DType> travelling_dtype(const Arithmetic& arithmetic) {
   return std::nullopt;
 }
 
-Buffer allocate(std::size_t bytes) { return Context::process().buffers().allocate(bytes); }
+std::size_t bytes_of(const Shape& shape, DType dtype) {
+  return shape.element_count() * size_of(dtype);
+}
+
+Buffer allocate_here(std::size_t bytes) { return Context::process().buffers().allocate(bytes); }
 
 /// One pass over the sources to one new tensor of these cells.
-Tensor fold_to(const Arithmetic& arithmetic, std::span<const Operand> sources, Cell cell,
-               DType dtype, const Shape& shape) {
-  Buffer buffer = allocate(shape.element_count() * size_of(dtype));
+Tensor fold_to(Buffer buffer, const Arithmetic& arithmetic, std::span<const Operand> sources,
+               Cell cell, DType dtype, const Shape& shape) {
   std::byte* const target = buffer.bytes().data();
   fold(arithmetic, {.sources = sources,
                     .group_sizes = add_n_groups(sources.size()),
@@ -76,7 +79,8 @@ Tensor reduce_gathered(Group& group, ReduceOp op, const PerReplica& value) {
   const Tensor& first = dense(value, 0);
   const Arithmetic arithmetic = make_arithmetic(op, first.dtype(), Accumulation::kWide,
                                                 static_cast<std::int64_t>(sources.size()));
-  return fold_to(arithmetic, sources, Cell::kResult, arithmetic.result, first.shape());
+  return fold_to(allocate_here(bytes_of(first.shape(), arithmetic.result)), arithmetic, sources,
+                 Cell::kResult, arithmetic.result, first.shape());
 }
 
 }  // namespace
@@ -114,7 +118,8 @@ std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
       std::vector<Operand> sources;
       for (std::size_t replica = 0; replica < local_count; ++replica)
         sources.push_back({dense(*values[i], replica).bytes().data(), Cell::kInput});
-      inputs[i] = fold_to(arithmetic, sources, Cell::kPartial, *partial, first.shape());
+      inputs[i] = fold_to(group.allocate(bytes_of(first.shape(), *partial)), arithmetic, sources,
+                          Cell::kPartial, *partial, first.shape());
     } else {
       sums[i] = reduce_gathered(group, op, *values[i]);
       continue;
@@ -128,7 +133,8 @@ std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
   std::vector<DType> dtypes;
   for (const std::size_t position : positions) {
     dtypes.push_back(result_dtype(travelling_op, inputs[position].dtype()));
-    buffers.push_back(allocate(inputs[position].element_count() * size_of(dtypes.back())));
+    // Where all ranks see it: with inputs of that kind nothing is copied on the way.
+    buffers.push_back(group.allocate(bytes_of(inputs[position].shape(), dtypes.back())));
   }
   for (const Pack& pack : make_packs(infos, packing)) {
     std::vector<Tensor> pieces;
@@ -157,8 +163,9 @@ std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
       continue;
     }
     const Operand source{sum.bytes().data(), Cell::kPartial};
-    sums[position] = fold_to(arithmetics[position], {&source, 1}, Cell::kResult,
-                             arithmetics[position].result, sum.shape());
+    const DType result = arithmetics[position].result;
+    sums[position] = fold_to(allocate_here(bytes_of(sum.shape(), result)), arithmetics[position],
+                             {&source, 1}, Cell::kResult, result, sum.shape());
   }
   return sums;
 }

@@ -43,17 +43,23 @@ AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& o
   return result;
 }
 
+void CollectiveAllReduce::check_devices(const PerReplica& value) const {
+  check_worker_devices(value, devices_);
+}
+
+void CollectiveAllReduce::tell_refused(const InvalidArgument& error) const {
+  group_.refuse(error.what());
+}
+
 std::vector<Tensor> CollectiveAllReduce::reduce_dense(ReduceOp op,
                                                       std::span<const PerReplica* const> values,
                                                       const CommunicationOptions& options) const {
-  for (const PerReplica* value : values) check_worker_devices(*value, devices_);
   return reduce_across(group_, op, values, packing(options),
                        [&](std::size_t) { return call_options(options); });
 }
 
 Value CollectiveAllReduce::reduce_sparse(ReduceOp op, const PerReplica& value,
                                          const CommunicationOptions& options) const {
-  check_worker_devices(value, devices_);
   return reduce_sparse_across(group_, op, value,
                               [&](std::size_t) { return call_options(options); });
 }

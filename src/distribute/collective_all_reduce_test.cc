@@ -92,6 +92,27 @@ TEST(CollectiveAllReduce, ChecksWhatItIsMadeOf) {
               HasSubstr("a value has 1 components"));
 }
 
+TEST(CollectiveAllReduce, WhatOneWorkerRefusesIsToldToTheOthers) {
+  std::vector<Group> groups = in_process(3, test::Seconds(20));
+  test::on_all_ranks(groups, [](Group& group) {
+    const std::vector<Device> devices = devices_of(2);
+    const CollectiveAllReduce ops(group, devices);
+    const PerReplica good = filled(devices, 4, 1.0F);
+    const PerReplica bad = filled(devices_of(1), 4, 1.0F);
+    for (int round = 0; round < 3; ++round) {
+      const std::string error = error_of(
+          [&] { ops.reduce(ReduceOp::kSum, group.rank() == 1 ? bad : good, devices.front()); });
+      EXPECT_THAT(error, HasSubstr("a value has 1 components"));
+      if (group.rank() != 1) {
+        EXPECT_THAT(error, HasSubstr("the arguments of rank 1 were refused"));
+      }
+      const Result result = ops.reduce(ReduceOp::kSum, good, devices.front());
+      EXPECT_EQ(first_of<float>(result, devices.front()), 9.0F);
+    }
+    EXPECT_EQ(group.epoch(), 0U) << "nobody failed";
+  });
+}
+
 TEST(CollectiveAllReduce, SparseValuesOfWorkersMustFitTogether) {
   std::vector<Group> groups = in_process(2, test::Seconds(20));
   test::on_all_ranks(groups, [](Group& group) {

@@ -117,6 +117,9 @@ ReductionRequest CrossDeviceOps::make_request(ReduceOp op, const Topology& topol
           .choices = choices()};
 }
 
+void CrossDeviceOps::check_devices(const PerReplica& /*value*/) const {}
+void CrossDeviceOps::tell_refused(const InvalidArgument& /*error*/) const {}
+
 Result CrossDeviceOps::deliver(Value value, const Destinations& destinations) const {
   const std::vector<Device>& devices = destinations.devices();
   if (devices.size() > 1 || mirrors_one_device()) return Mirrored(value, devices);
@@ -192,9 +195,17 @@ std::vector<Tensor> CrossDeviceOps::reduce_dense(ReduceOp op,
 
 std::vector<Result> CrossDeviceOps::reduce_items(ReduceOp op, std::span<const Item> items,
                                                  const CommunicationOptions& options) const {
-  check(op);
-  check(options);
-  for (const Item& item : items) check_value(op, *item.value);
+  try {
+    check(op);
+    check(options);
+    for (const Item& item : items) {
+      check_value(op, *item.value);
+      check_devices(*item.value);
+    }
+  } catch (const InvalidArgument& error) {
+    tell_refused(error);
+    throw;
+  }
 
   const bool has_fn =
       accumulation_fn() != nullptr && (op == ReduceOp::kSum || op == ReduceOp::kMean);

@@ -54,6 +54,8 @@ Tensor Group::all_gather(const Tensor& input) { return state_->all_gather(input)
 
 void Group::barrier() { state_->barrier(); }
 
+void Group::refuse(std::string_view sentence) { state_->refuse(sentence); }
+
 std::optional<Group> Group::subgroup(std::span<const int> ranks) { return state_->subgroup(ranks); }
 
 Group Group::shrink() { return state_->shrink(); }

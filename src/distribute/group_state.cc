@@ -144,11 +144,20 @@ auto Group::State::check_or_refuse(Bench& bench, const Ticket& ticket, Check&& c
   try {
     return check();
   } catch (const InvalidArgument& error) {
-    Call call = make_call(ticket, std::nullopt, "telling that arguments were refused");
-    end_epoch_if_thrown(bench.lane, ticket,
-                        [&] { bench.lane.refuse(ticket, refusal_note(error.what()), call); });
+    refuse(bench, ticket, error.what());
     throw;
   }
+}
+
+void Group::State::refuse(Bench& bench, const Ticket& ticket, std::string_view sentence) {
+  Call call = make_call(ticket, std::nullopt, "telling that arguments were refused");
+  end_epoch_if_thrown(bench.lane, ticket,
+                      [&] { bench.lane.refuse(ticket, refusal_note(sentence), call); });
+}
+
+void Group::State::refuse(std::string_view sentence) {
+  const Ticket ticket = next_ticket();
+  refuse(take_bench(ticket), ticket, sentence);
 }
 
 template <typename Work>

@@ -46,6 +46,7 @@ class Group::State {
   void broadcast(const TensorView& inout, int root);
   Tensor all_gather(const Tensor& input);
   void barrier();
+  void refuse(std::string_view sentence);
   std::optional<Group> subgroup(std::span<const int> ranks);
   Group shrink();
 
@@ -68,6 +69,7 @@ class Group::State {
   Call make_call(const Ticket& ticket, const Timeout& timeout, std::string text) const;
 
   /// Runs `check`, which looks at arguments; what it throws is told to the others.
+  void refuse(Bench& bench, const Ticket& ticket, std::string_view sentence);
   template <typename Check>
   auto check_or_refuse(Bench& bench, const Ticket& ticket, Check&& check);
 

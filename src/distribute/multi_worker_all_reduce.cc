@@ -78,11 +78,18 @@ std::vector<std::string> MultiWorkerAllReduce::notes(
                   group_->rank(), group_->size())};
 }
 
+void MultiWorkerAllReduce::check_devices(const PerReplica& value) const {
+  if (group_ != nullptr) check_worker_devices(value, own_devices());
+}
+
+void MultiWorkerAllReduce::tell_refused(const InvalidArgument& error) const {
+  if (group_ != nullptr) group_->refuse(error.what());
+}
+
 std::vector<Tensor> MultiWorkerAllReduce::reduce_dense(ReduceOp op,
                                                        std::span<const PerReplica* const> values,
                                                        const CommunicationOptions& options) const {
   if (group_ == nullptr) return CrossDeviceOps::reduce_dense(op, values, options);
-  for (const PerReplica* value : values) check_worker_devices(*value, own_devices());
   return reduce_across(*group_, op, values, packing(options),
                        [&](std::size_t bytes) { return how_to_travel(bytes, options); });
 }
@@ -90,7 +97,6 @@ std::vector<Tensor> MultiWorkerAllReduce::reduce_dense(ReduceOp op,
 Value MultiWorkerAllReduce::reduce_sparse(ReduceOp op, const PerReplica& value,
                                           const CommunicationOptions& options) const {
   if (group_ == nullptr) return CrossDeviceOps::reduce_sparse(op, value, options);
-  check_worker_devices(value, own_devices());
   return reduce_sparse_across(*group_, op, value,
                               [&](std::size_t bytes) { return how_to_travel(bytes, options); });
 }
