@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/bytes_text.h"
 #include "transports/epoch.h"
 
 namespace fanin {
@@ -55,6 +56,17 @@ Layout layout_of(const Request& request, const std::vector<std::size_t>& counts,
 }
 
 }  // namespace
+
+std::string describe_ways(int rank_count) {
+  return fmt::format(
+      "between ranks of one host the algorithm decides the order of the sum, not the way: memory "
+      "of "
+      "Group::allocate() is written by all ranks from {} up; anything else goes in the first "
+      "message "
+      "up to {}, in one hop up to {}, by windows above",
+      bytes_text(kSmallBytes), bytes_text(kTinyBytes),
+      bytes_text(rank_count == 2 ? kSmallBytesOfTwo : kSmallBytes));
+}
 
 BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook& book,
                      Context& context)

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "distribute/lane.h"
@@ -18,6 +19,9 @@
 #include "fanin/context.h"
 
 namespace fanin {
+
+/// How data travels between so many ranks of one host, in a sentence for explain().
+std::string describe_ways(int rank_count);
 
 /// A request bound to one rank of one lane: what the next call like it replays. The way in which
 /// the data goes depends on its size and on who can read it, never the bits.

@@ -4,6 +4,7 @@
 
 #include "core/require.h"
 #include "distribute/across_workers.h"
+#include "distribute/bound_call.h"
 
 namespace fanin {
 
@@ -31,7 +32,8 @@ std::vector<AllReduceSpec::Element> CollectiveAllReduce::choices() const {
 
 std::vector<std::string> CollectiveAllReduce::notes(const CommunicationOptions& options) const {
   return {fmt::format("{} workers with {} replicas each, by {}", group_.size(), devices_.size(),
-                      call_options(options).algorithm)};
+                      call_options(options).algorithm),
+          describe_ways(group_.size())};
 }
 
 AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& options) const {

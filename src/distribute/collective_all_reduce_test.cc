@@ -10,6 +10,7 @@ namespace {
 
 using test::error_of;
 using test::expect;
+using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -90,6 +91,17 @@ TEST(CollectiveAllReduce, ChecksWhatItIsMadeOf) {
   const PerReplica one = filled(devices_of(1), 4, 1.0F);
   EXPECT_THAT(error_of([&] { ops.reduce(ReduceOp::kSum, one, one); }),
               HasSubstr("a value has 1 components"));
+}
+
+TEST(CollectiveAllReduce, PlansSayHowDataTravels) {
+  std::vector<Group> groups = in_process(2, test::Seconds(1));
+  const CollectiveAllReduce ops(groups[0], devices_of(1));
+  const ReductionPlan plan =
+      ops.plan(ReduceOp::kSum, devices_of(1), {{"a", DType::kFloat32, Shape{10}}});
+  EXPECT_THAT(plan.notes,
+              testing::Contains(
+                  AllOf(HasSubstr("written by all ranks from 2.05 kB up"),
+                        HasSubstr("in the first message up to 40 B, in one hop up to 262 kB"))));
 }
 
 TEST(CollectiveAllReduce, WhatOneWorkerRefusesIsToldToTheOthers) {

@@ -6,6 +6,7 @@
 
 #include "core/require.h"
 #include "distribute/across_workers.h"
+#include "distribute/bound_call.h"
 
 namespace fanin {
 namespace {
@@ -71,11 +72,11 @@ AllReduceOptions MultiWorkerAllReduce::how_to_travel(std::size_t pack_bytes,
 std::vector<std::string> MultiWorkerAllReduce::notes(
     const CommunicationOptions& /*options*/) const {
   if (group_ == nullptr) return {};
-  return {
-      fmt::format("one process a worker: this is worker {} of {}; replicas of one worker are "
-                  "summed in one pass, and shards have nothing to do between processes of one "
-                  "host",
-                  group_->rank(), group_->size())};
+  return {fmt::format("one process a worker: this is worker {} of {}; replicas of one worker are "
+                      "summed in one pass, and shards have nothing to do between processes of one "
+                      "host",
+                      group_->rank(), group_->size()),
+          describe_ways(group_->size())};
 }
 
 void MultiWorkerAllReduce::check_devices(const PerReplica& value) const {
