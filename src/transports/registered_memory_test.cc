@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "fanin/error.h"
@@ -126,16 +127,14 @@ TEST(RegisteredMemoryOfThreads, WhoGivesUpWaitsUntilNobodyWrites) {
   EXPECT_TRUE(memory.of(0).empty());
   EXPECT_TRUE(memory.can_renew());
   int written = 0;
-  std::jthread writer;
-  {
-    std::optional<WriteAccess> access = memory.access({}, {});
-    ASSERT_TRUE(access);
-    writer = std::jthread([access = std::move(access), &written]() mutable {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      written = 1;
-      access.reset();
-    });
-  }
+  std::atomic<bool> has_access = false;
+  const std::jthread writer([&] {
+    const std::optional<WriteAccess> access = memory.access({}, {});
+    has_access = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    written = 1;
+  });
+  while (!has_access) std::this_thread::yield();
   memory.renew({});
   EXPECT_EQ(written, 1);
 }
