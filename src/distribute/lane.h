@@ -75,7 +75,7 @@ class Lane {
   void write_note(const Ticket& ticket, std::string_view text);
 
   Transport::Message& message(int rank, int turn) const {
-    return *messages_[static_cast<std::size_t>(2 * rank + turn)];
+    return *messages_[2 * static_cast<std::size_t>(rank) + static_cast<std::size_t>(turn)];
   }
 
   std::unique_ptr<Transport> transport_;

@@ -21,7 +21,7 @@ inline constexpr std::size_t kDefaultWindowBytes = std::size_t{4} << 20;
 /// that they sleep on one.
 struct RankFlags {
   alignas(128) std::atomic<std::uint32_t> left{0};  // the rank has gone, by its own will
-  std::atomic<std::int32_t> waits_for{0};           // a rank and 1, while it sleeps; 0: nobody
+  std::atomic<std::uint32_t> waits_for{0};          // see WaitsFor
   std::array<Flag, kHostFlagCount> flags;
 };
 

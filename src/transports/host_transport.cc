@@ -24,18 +24,34 @@ static_assert(sizeof(LastWords) == 512);
 constexpr std::size_t kLastWordsCount = 16;
 static_assert(kLastWordsCount * sizeof(LastWords) <= Transport::kLastWordsBytes);
 
-/// Tells others for whom this rank waits, as long as it does.
+/// Tells others for whom this rank waits in an epoch. What it waited for in vain stays until it
+/// waits again: others may ask at the same moment, before the epoch is over.
 class WaitsFor {
  public:
-  WaitsFor(std::atomic<std::int32_t>& word, int rank) : word_(word) {
-    word_.store(rank + 1, std::memory_order_relaxed);
+  WaitsFor(std::atomic<std::uint32_t>& word, int rank, std::uint64_t epoch) : word_(word) {
+    word_.store(
+        static_cast<std::uint32_t>(epoch) << kRankBits | static_cast<std::uint32_t>(rank + 1),
+        std::memory_order_relaxed);
   }
-  ~WaitsFor() { word_.store(0, std::memory_order_relaxed); }
   WaitsFor(const WaitsFor&) = delete;
   WaitsFor& operator=(const WaitsFor&) = delete;
 
+  void end() { word_.store(0, std::memory_order_relaxed); }
+
+  /// The rank, or -1: nobody in this epoch.
+  static int read(const std::atomic<std::uint32_t>& word, std::uint64_t epoch) {
+    const std::uint32_t seen = word.load(std::memory_order_relaxed);
+    const std::uint32_t rank_and_one = seen & ((1U << kRankBits) - 1);
+    const bool is_now = seen >> kRankBits == (static_cast<std::uint32_t>(epoch) & kMask);
+    return is_now ? static_cast<int>(rank_and_one) - 1 : -1;
+  }
+
  private:
-  std::atomic<std::int32_t>& word_;
+  static constexpr int kRankBits = 16;
+  static constexpr std::uint32_t kMask = (1U << (32 - kRankBits)) - 1;
+  static_assert(kMaxHostRanks < 1 << kRankBits);
+
+  std::atomic<std::uint32_t>& word_;
 };
 
 std::uint64_t bit_of(int channel) { return std::uint64_t{1} << channel; }
@@ -221,10 +237,10 @@ std::string HostTransport::last_sign_of(int rank) const {
 }
 
 /// Whom a rank that is late waits for itself, and so on: the last of them is to blame.
-std::string HostTransport::describe_chain(int rank) const {
+std::string HostTransport::describe_chain(int rank, std::uint64_t epoch) const {
   std::string chain;
   for (int hop = 0; hop < size(); ++hop) {
-    const int next = memory_->flags(member(rank), channel()).waits_for.load() - 1;
+    const int next = WaitsFor::read(memory_->flags(member(rank), channel()).waits_for, epoch);
     if (next < 0 || next >= size() || next == rank_) break;
     chain += fmt::format("; rank {} waits for {}", rank, describe(next));
     rank = next;
@@ -242,7 +258,7 @@ std::optional<int> HostTransport::find_dead_other(int rank) {
 
 std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value, Call& call) {
   Flag& theirs = flag_of(rank, flag);
-  const WaitsFor waits_for(memory_->flags(place_.mine, channel()).waits_for, rank);
+  WaitsFor waits_for(memory_->flags(place_.mine, channel()).waits_for, rank, call.epoch);
   const Deadline deadline = call.until();
   const Deadline start = Clock::now();
   Deadline last_check = start;
@@ -258,7 +274,10 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
       last_check = now;
     }
     // Looked at after its end: what a rank has published before that counts.
-    if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
+    if (const std::uint64_t seen = peek(rank, flag); seen >= value) {
+      waits_for.end();
+      return seen;
+    }
     if (is_over) throw_epoch_end(end_of(call.epoch), call);
     if (has_gone)
       throw PeerFailure(fmt::format("rank {} waited for {}, which has left the group: {}", rank_,
@@ -273,7 +292,7 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
       throw DeadlineExceeded(
           fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}{}", rank_,
                       std::chrono::duration<double>(now - start).count(), describe(rank),
-                      call.describe(), last_sign_of(rank), describe_chain(rank)));
+                      call.describe(), last_sign_of(rank), describe_chain(rank, call.epoch)));
     const auto limit = std::min<Clock::duration>(how_.tuning.slice, deadline - now);
     sleep_until(theirs, value, limit, how_.order);
   }
