@@ -158,12 +158,14 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
     entry.word_count = (input_bytes_ + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
     return entry;
   }
-  entry.word_count = way_ == Way::kSlot || way_ == Way::kLarge ? 2 : 0;
+  entry.word_count = buffers_ ? 1 : 0;
   if (buffers_) {
     if (const auto told =
             buffers_->tell(transport, lane.note(transport.rank(), ticket), inputs, outputs)) {
       has_told_ = true;
-      entry.words = {static_cast<std::uint64_t>(Told::kPlaces), *told};
+      entry.words[0] = static_cast<std::uint64_t>(Told::kPlaces);
+      std::ranges::copy(*told, entry.words.begin() + 1);
+      entry.word_count += told->size();
     }
   }
   if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_))
@@ -190,7 +192,9 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
     if (Told{lane.word(rank, ticket, 0)} == Told::kPlaces) ++told_count;
   if (told_count == transport.size()) {
     for (int rank = 0; rank < transport.size(); ++rank)
-      buffers_->read(transport, rank, lane.note(rank, ticket), lane.word(rank, ticket, 1));
+      buffers_->read(transport, rank, lane.note(rank, ticket),
+                     {lane.word(rank, ticket, 1), lane.word(rank, ticket, 2),
+                      lane.word(rank, ticket, 3)});
     if (!visible_)
       visible_ = std::make_unique<VisiblePlan>(schedule_, layout_, arithmetic_, transport.rank(),
                                                context_);

@@ -44,37 +44,42 @@ VisibleBuffers::VisibleBuffers(std::span<const std::size_t> counts, const Arithm
       outputs_(inputs_.size()),
       renewal_counts_(static_cast<std::size_t>(rank_count)) {}
 
-std::optional<std::uint64_t> VisibleBuffers::tell(Transport& transport, std::span<std::byte> note,
-                                                  std::span<const std::byte* const> inputs,
-                                                  std::span<std::byte* const> outputs) {
+std::optional<VisibleBuffers::Words> VisibleBuffers::tell(
+    Transport& transport, std::span<std::byte> note, std::span<const std::byte* const> inputs,
+    std::span<std::byte* const> outputs) {
   if (counts_.size() * sizeof(Place) > note.size()) return std::nullopt;
   const Bounds bounds(transport, transport.rank());
+  Place place;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    const Place place{reinterpret_cast<Address>(inputs[i]) - bounds.base(),
-                      reinterpret_cast<Address>(outputs[i]) - bounds.base()};
+    place = {reinterpret_cast<Address>(inputs[i]) - bounds.base(),
+             reinterpret_cast<Address>(outputs[i]) - bounds.base()};
     if (!bounds.contain(place.input, counts_[i] * input_bytes_) ||
         !bounds.contain(place.output, counts_[i] * result_bytes_))
       return std::nullopt;
-    std::memcpy(note.data() + i * sizeof place, &place, sizeof place);
+    if (counts_.size() > 1) std::memcpy(note.data() + i * sizeof place, &place, sizeof place);
   }
-  return transport.renewal_count();
+  const std::optional<std::uint64_t> renewal_count = transport.renewal_count();
+  if (!renewal_count) return std::nullopt;
+  return Words{*renewal_count, place.input, place.output};
 }
 
 void VisibleBuffers::read(Transport& transport, int rank, std::span<const std::byte> note,
-                          std::uint64_t told) {
+                          const Words& words) {
   const Bounds bounds(transport, rank);
   const std::size_t first = static_cast<std::size_t>(rank) * counts_.size();
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    Place place;
-    std::memcpy(&place, note.data() + i * sizeof place, sizeof place);
+    Place place{words[1], words[2]};
+    if (counts_.size() > 1) std::memcpy(&place, note.data() + i * sizeof place, sizeof place);
     if (!bounds.contain(place.input, counts_[i] * input_bytes_) ||
         !bounds.contain(place.output, counts_[i] * result_bytes_))
       throw PeerFailure(fmt::format("{} says that tensor {} lies outside of its registered memory",
                                     transport.describe(rank), i));
     inputs_[first + i] = std::bit_cast<const std::byte*>(bounds.base() + place.input);
-    outputs_[first + i] = std::bit_cast<std::byte*>(bounds.base() + place.output);
+    auto* const output = std::bit_cast<std::byte*>(bounds.base() + place.output);
+    is_kept_known_ &= outputs_[first + i] == output;
+    outputs_[first + i] = output;
   }
-  renewal_counts_[static_cast<std::size_t>(rank)] = told;
+  renewal_counts_[static_cast<std::size_t>(rank)] = words[0];
 }
 
 Layout::Range VisibleBuffers::whole_pieces(const std::byte* output, std::size_t bytes,
@@ -86,7 +91,12 @@ Layout::Range VisibleBuffers::whole_pieces(const std::byte* output, std::size_t 
 }
 
 VisiblePlan::Buffers VisibleBuffers::look_up(const Transport& transport) {
-  const std::size_t unit = transport.registered_unit();
+  if (!is_kept_known_) find_kept(transport.registered_unit());
+  is_kept_known_ = true;
+  return {inputs_, outputs_, kept_, renewal_counts_};
+}
+
+void VisibleBuffers::find_kept(std::size_t unit) {
   kept_.clear();
   const auto keep = [&](std::size_t begin, std::size_t end) {
     if (begin == end) return;
@@ -109,7 +119,6 @@ VisiblePlan::Buffers VisibleBuffers::look_up(const Transport& transport) {
     keep(first + shared.end, first + count);
     first += count;
   }
-  return {inputs_, outputs_, kept_, renewal_counts_};
 }
 
 void VisibleBuffers::give_up(Transport& transport, std::span<std::byte* const> outputs) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "fanin/schedule.h"
 #include "kernels/arithmetic.h"
 #include "kernels/fold.h"
+#include "kernels/ready_sum.h"
 #include "schedule/memory_program.h"
 
 namespace fanin {
@@ -52,6 +54,8 @@ class MemoryPlan {
   /// The same for some elements of the row of all, on the caller's thread.
   void run_here(std::size_t begin, std::size_t end, std::span<const std::byte* const> inputs,
                 std::span<std::byte* const> outputs, Store store) {
+    if (ready_ && begin == 0 && end == element_count_ && store == Store::kCached)
+      return run_ready(inputs, outputs);
     run_range(begin, end, scratch_.front(), inputs, outputs, store);
   }
 
@@ -96,6 +100,8 @@ class MemoryPlan {
   void bind_segments(const Layout& layout, int chunk, std::uint32_t program, std::size_t row_begin,
                      std::size_t first_tensor);
   void bind_shifts(const Schedule& schedule, const Layout& layout);
+  void bind_ready_sum();
+  void run_ready(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
   void run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
                  std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                  Store store);
@@ -126,6 +132,7 @@ class MemoryPlan {
   std::vector<Shift> shifts_;
   std::uint32_t shift_stride_ = 0;
   std::vector<ThreadScratch> scratch_;
+  std::optional<ReadySum> ready_;  // if one such sum of one tensor is all there is to do
 };
 
 }  // namespace fanin

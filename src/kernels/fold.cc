@@ -75,10 +75,19 @@ void copy(std::span<std::byte> to, std::span<const std::byte> from, Store store)
   }
   // A float64 sum of one source moves the bits as they are; what is left over is below 8 bytes.
   const std::size_t whole = to.size() / 8;
-  const std::array<Operand, 1> source = {{{from.data()}}};
-  const std::array<std::byte*, 1> target = {to.data()};
-  fold(make_arithmetic(ReduceOp::kSum, DType::kFloat64, Accumulation::kWide, 1),
-       {.sources = source, .targets = target, .count = whole, .store = store});
+  if (store == Store::kCached) {
+    Pass pass;
+    pass.source_count = pass.target_count = 1;
+    pass.count = whole;
+    pass.sources[0] = from.data();
+    pass.targets[0] = to.data();
+    run_pass_float64(pass);
+  } else {
+    const std::array<Operand, 1> source = {{{from.data()}}};
+    const std::array<std::byte*, 1> target = {to.data()};
+    fold(make_arithmetic(ReduceOp::kSum, DType::kFloat64, Accumulation::kWide, 1),
+         {.sources = source, .targets = target, .count = whole, .store = store});
+  }
   std::copy(from.begin() + static_cast<std::ptrdiff_t>(whole * 8), from.end(),
             to.begin() + static_cast<std::ptrdiff_t>(whole * 8));
 }

@@ -20,21 +20,6 @@ constexpr std::size_t kPage = 4096;
 
 static_assert(kMostNestedSources <= kMostPassSources);
 
-using RunPass = void (*)(const Pass& pass);
-
-RunPass runner_for(DType input) {
-  switch (input) {
-    case DType::kFloat16:
-      return run_pass_float16;
-    case DType::kBFloat16:
-      return run_pass_bfloat16;
-    case DType::kFloat32:
-      return run_pass_float32;
-    default:
-      return run_pass_float64;
-  }
-}
-
 std::uintptr_t address(const std::byte* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
 /// Partials of one block. They lie like the target modulo a page, so that reading them does not

@@ -344,6 +344,24 @@ inline bool is_plain_sum(const Pass& pass) {
   return pass.op == ReduceOp::kSum && !pass.rounds_each_step;
 }
 
+/// The last elements of a plain sum that starts with its first source, one by one: the bits are
+/// those of a vector's lanes. Calls of a few bytes are little more than this.
+template <class T>
+HWY_INLINE void sum_one_by_one(const Pass& pass, std::size_t begin) {
+  for (std::size_t i = begin; i < pass.count; ++i) {
+    const auto load = [&](std::size_t s) {
+      T value;
+      std::memcpy(&value, pass.sources[s] + i * sizeof value, sizeof value);
+      return value;
+    };
+    T sum = load(0);
+    for (std::size_t s = 1; s < pass.source_count; ++s) sum += load(s);
+    if (pass.divisor != 1) sum /= static_cast<T>(pass.divisor);
+    for (std::size_t t = 0; t < pass.target_count; ++t)
+      std::memcpy(pass.targets[t] + i * sizeof sum, &sum, sizeof sum);
+  }
+}
+
 /// Walks whole lines, then the rest, padded to a line, by the same instructions.
 template <class Source, class Target>
 void run_lines(const Pass& pass, Choose choose) {
@@ -355,6 +373,9 @@ void run_lines(const Pass& pass, Choose choose) {
   if (rest == 0) return;
 
   const std::size_t done = line_count * kElements;
+  if constexpr (kIsPlain<Source> && std::is_same_v<Source, Target>)
+    if (pass.start == Start::kFirstSource && is_plain_sum(pass))
+      return sum_one_by_one<hn::TFromD<typename Source::D>>(pass, done);
   // Only what is used is cleared: a short pass is little more than this.
   alignas(64) std::byte padded[kMostPassSources + 2][kElements * kPartialSize];
   Pass last = pass;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fanin/dtype.h"
 #include "fanin/reduce_op.h"
 
 namespace fanin {
@@ -56,6 +57,22 @@ void run_pass_float16(const Pass& pass);
 void run_pass_bfloat16(const Pass& pass);
 void run_pass_float32(const Pass& pass);
 void run_pass_float64(const Pass& pass);
+
+using RunPass = void (*)(const Pass& pass);
+
+/// What runs passes over floating-point inputs of this type.
+inline RunPass runner_for(DType input) {
+  switch (input) {
+    case DType::kFloat16:
+      return run_pass_float16;
+    case DType::kBFloat16:
+      return run_pass_bfloat16;
+    case DType::kFloat32:
+      return run_pass_float32;
+    default:
+      return run_pass_float64;
+  }
+}
 
 /// The vector targets that passes are compiled for, as Highway's bits.
 std::int64_t pass_targets();

@@ -62,13 +62,17 @@ WakeOrder prepare_wake_order() {
   return works ? WakeOrder::kSleeperPays : WakeOrder::kBothPay;
 }
 
-WaitTuning tuning_for(int rank_count) {
+WaitTuning tuning_for(bool ranks_have_core_each) {
   WaitTuning tuning;
-  if (rank_count > usable_core_count()) {
+  if (!ranks_have_core_each) {
     tuning.spins = 20;
     tuning.yields = 20;
   }
   return tuning;
+}
+
+WaitTuning tuning_for_threads(int rank_count) {
+  return tuning_for(rank_count <= usable_core_count());
 }
 
 void wake_sleepers(Flag& flag) {

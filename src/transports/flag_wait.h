@@ -40,9 +40,12 @@ struct WaitTuning {
   std::chrono::milliseconds slice{25};
 };
 
-/// Spins only if each of `rank_count` ranks can have a core of its own: otherwise whoever spins
-/// keeps the one that it waits for from running.
-WaitTuning tuning_for(int rank_count);
+/// Spins only if each rank can have a core of its own: otherwise whoever spins keeps the one that it
+/// waits for from running.
+WaitTuning tuning_for(bool ranks_have_core_each);
+
+/// For ranks that are threads of this process.
+WaitTuning tuning_for_threads(int rank_count);
 
 void wake_sleepers(Flag& flag);
 

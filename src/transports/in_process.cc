@@ -29,7 +29,7 @@ class InProcess final : public HostTransport {
 }  // namespace
 
 std::vector<std::unique_ptr<Transport>> make_in_process(int size, std::size_t window_bytes) {
-  return make_in_process(size, window_bytes, tuning_for(size));
+  return make_in_process(size, window_bytes, tuning_for_threads(size));
 }
 
 std::vector<std::unique_ptr<Transport>> make_in_process(int size, std::size_t window_bytes,

@@ -33,7 +33,6 @@ std::uint64_t RegisteredMemory::renewal_count() const {
 bool RegisteredMemory::can_renew() const {
   if (is_for_threads()) return true;
   // Half is kept for the calls that are under way.
-  const std::shared_lock lock(mutex_);
   return renewal_count() <= RenewalTable::kMost / 2 &&
          spare_used_ <= processes_[mine_].spare_bytes / 2;
 }

@@ -76,7 +76,7 @@ class RegisteredMemory {
   std::size_t mine_ = 0;
   std::vector<Process> processes_;
   std::vector<std::uint64_t> followed_;  // renewals of each that are seen here
-  std::uint64_t spare_used_ = 0;
+  std::atomic<std::uint64_t> spare_used_ = 0;
   mutable std::shared_mutex mutex_;
 };
 

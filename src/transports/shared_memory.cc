@@ -9,6 +9,7 @@
 
 #include "core/require.h"
 #include "core/system_error.h"
+#include "transports/core_for_each.h"
 #include "transports/host_transport.h"
 #include "transports/process_watch.h"
 #include "transports/rendezvous.h"
@@ -57,6 +58,13 @@ FileDescriptor make_memory_file(std::size_t bytes) {
   return file;
 }
 
+std::vector<pid_t> processes_of(HostMemory& memory) {
+  std::vector<pid_t> processes;
+  for (int rank = 0; rank < memory.size(); ++rank)
+    processes.push_back(static_cast<pid_t>(memory.process(rank).pid.load()));
+  return processes;
+}
+
 Admission host(const RendezvousOptions& options, WakeOrder order) {
   const FileDescriptor file =
       make_memory_file(HostMemory::bytes_for(options.size, options.window_bytes));
@@ -69,29 +77,22 @@ Admission host(const RendezvousOptions& options, WakeOrder order) {
 
 }  // namespace
 
-std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options) {
-  return join_shared_memory(options, tuning_for(options.size));
-}
-
-std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options, WaitTuning tuning) {
+std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options,
+                                              std::optional<WaitTuning> tuning) {
   require(options.rank >= 0 && options.rank < options.size, ErrorKind::kBadOption,
           "rank {} does not exist in a group of {}; ranks count from 0", options.rank,
           options.size);
   const WakeOrder order = prepare_wake_order();
   Admission admission = options.rank == 0 ? host(options, order) : enter_rendezvous(options, order);
+  if (!tuning) tuning = tuning_for(have_core_each(processes_of(admission.memory)));
   return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(admission.memory)),
                                         HostTransport::Place::of_all(options.size, options.rank),
-                                        HostTransport::How{admission.order, tuning});
-}
-
-std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
-                                              std::size_t window_bytes, Deadline deadline) {
-  return join_shared_memory({path, rank, size, window_bytes, deadline});
+                                        HostTransport::How{admission.order, *tuning});
 }
 
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
                                               std::size_t window_bytes, Deadline deadline,
-                                              WaitTuning tuning) {
+                                              std::optional<WaitTuning> tuning) {
   return join_shared_memory({path, rank, size, window_bytes, deadline}, tuning);
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "transports/host_memory.h"
 #include "transports/transport.h"
@@ -17,14 +18,14 @@ struct RendezvousOptions;
 /// Throws InvalidArgument when the path cannot be used or what this rank asks for does not fit the
 /// others (rank taken, another size, another secret); DeadlineExceeded, which names the missing
 /// ranks; PeerFailure when a rank dies meanwhile; Unavailable when the system refuses.
-std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options);
-std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options, WaitTuning tuning);
+///
+/// Without `tuning`, ranks spin if each of them can have a core of its own.
+std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options,
+                                              std::optional<WaitTuning> tuning = std::nullopt);
 
 /// The same without a secret.
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
-                                              std::size_t window_bytes, Deadline deadline);
-std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,
                                               std::size_t window_bytes, Deadline deadline,
-                                              WaitTuning tuning);
+                                              std::optional<WaitTuning> tuning = std::nullopt);
 
 }  // namespace fanin

@@ -56,7 +56,7 @@ struct World {
   Kind kind;
   int size = 2;
   std::size_t window_bytes = 65536;
-  WaitTuning tuning = tuning_for(size);
+  WaitTuning tuning = tuning_for_threads(size);
 };
 
 using Body = std::function<void(Transport&)>;
