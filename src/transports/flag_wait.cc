@@ -65,8 +65,8 @@ WakeOrder prepare_wake_order() {
 WaitTuning tuning_for(bool ranks_have_core_each) {
   WaitTuning tuning;
   if (!ranks_have_core_each) {
-    tuning.spins = 20;
-    tuning.yields = 20;
+    tuning.spins = 0;
+    tuning.yields = 100;  // until all who share the core have had some turns: a sleep costs more
   }
   return tuning;
 }

@@ -33,7 +33,7 @@ WakeOrder prepare_wake_order();
 
 /// How long to be awake while waiting, and how often to look around when asleep.
 struct WaitTuning {
-  int spins = 200000;  // about 1 ms
+  int spins = 200000;  // some milliseconds
   int yields = 0;
 
   /// The longest sleep before the deadline and the peer's life are looked at again.
