@@ -192,9 +192,9 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
     if (Told{lane.word(rank, ticket, 0)} == Told::kPlaces) ++told_count;
   if (told_count == transport.size()) {
     for (int rank = 0; rank < transport.size(); ++rank)
-      buffers_->read(transport, rank, lane.note(rank, ticket),
-                     {lane.word(rank, ticket, 1), lane.word(rank, ticket, 2),
-                      lane.word(rank, ticket, 3)});
+      buffers_->read(
+          transport, rank, lane.note(rank, ticket),
+          {lane.word(rank, ticket, 1), lane.word(rank, ticket, 2), lane.word(rank, ticket, 3)});
     if (!visible_)
       visible_ = std::make_unique<VisiblePlan>(schedule_, layout_, arithmetic_, transport.rank(),
                                                context_);

@@ -44,9 +44,10 @@ VisibleBuffers::VisibleBuffers(std::span<const std::size_t> counts, const Arithm
       outputs_(inputs_.size()),
       renewal_counts_(static_cast<std::size_t>(rank_count)) {}
 
-std::optional<VisibleBuffers::Words> VisibleBuffers::tell(
-    Transport& transport, std::span<std::byte> note, std::span<const std::byte* const> inputs,
-    std::span<std::byte* const> outputs) {
+std::optional<VisibleBuffers::Words> VisibleBuffers::tell(Transport& transport,
+                                                          std::span<std::byte> note,
+                                                          std::span<const std::byte* const> inputs,
+                                                          std::span<std::byte* const> outputs) {
   if (counts_.size() * sizeof(Place) > note.size()) return std::nullopt;
   const Bounds bounds(transport, transport.rank());
   Place place;

@@ -76,13 +76,13 @@ void MemoryPlan::bind_ready_sum() {
   if (program.operation_count != 1) return;
   const BoundOperation& operation = operations_[program.first_operation];
   const auto refs = std::span(refs_);
-  const bool sums_inputs = std::ranges::all_of(
-      refs.subspan(operation.first_source, operation.source_count),
-      [](const Ref& ref) { return ref.kind == Ref::Kind::kInput; });
+  const bool sums_inputs =
+      std::ranges::all_of(refs.subspan(operation.first_source, operation.source_count),
+                          [](const Ref& ref) { return ref.kind == Ref::Kind::kInput; });
   if (!sums_inputs || !operation.finishes || operation.group_count > 0 || operation.join_count > 0)
     return;
-  ready_ = ReadySum::of(arithmetic_, operation.source_count, operation.target_count,
-                        element_count_);
+  ready_ =
+      ReadySum::of(arithmetic_, operation.source_count, operation.target_count, element_count_);
 }
 
 void MemoryPlan::run_ready(std::span<const std::byte* const> inputs,

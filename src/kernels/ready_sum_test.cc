@@ -39,8 +39,7 @@ bool is_same_as_fold(const Arithmetic& arithmetic, std::size_t source_count,
 }
 
 TEST(ReadySum, HasTheBitsOfFold) {
-  for (const DType dtype :
-       {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64})
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64})
     for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kMean})
       for (std::size_t sources = 1; sources <= 9; ++sources)
         for (const std::size_t count : {0, 1, 2, 3, 7, 8, 15, 16, 17, 40, 257})

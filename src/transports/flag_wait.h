@@ -40,8 +40,8 @@ struct WaitTuning {
   std::chrono::milliseconds slice{25};
 };
 
-/// Spins only if each rank can have a core of its own: otherwise whoever spins keeps the one that it
-/// waits for from running.
+/// Spins only if each rank can have a core of its own: otherwise whoever spins keeps the one that
+/// it waits for from running.
 WaitTuning tuning_for(bool ranks_have_core_each);
 
 /// For ranks that are threads of this process.
