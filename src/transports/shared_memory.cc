@@ -60,6 +60,7 @@ FileDescriptor make_memory_file(std::size_t bytes) {
 
 std::vector<pid_t> processes_of(HostMemory& memory) {
   std::vector<pid_t> processes;
+  processes.reserve(static_cast<std::size_t>(memory.size()));
   for (int rank = 0; rank < memory.size(); ++rank)
     processes.push_back(static_cast<pid_t>(memory.process(rank).pid.load()));
   return processes;
