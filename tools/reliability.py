@@ -3,7 +3,7 @@
 
     tools/reliability.py [--quick-of TRIAL,TRIAL] [--output FILE]
 
-All of them in full take about half an hour on two cores; those named by --quick-of are run as a
+All of them in full take about twenty minutes on two cores; those named by --quick-of are run as a
 sample, and the page says so. Returns 1 if a figure is not what it must be.
 """
 import argparse
