@@ -41,11 +41,24 @@ struct JoinOptions {
   /// If given, the ranks agree through it on where to meet, and `rendezvous` is not used.
   std::optional<JoinStore> store = std::nullopt;
 
+  /// "openmpi" or "mpich": the ranks are those of an MPI job, and MPI carries what goes from host
+  /// to host; rank, world size, rendezvous and secret are not used. "mpi": the library of these
+  /// that the program has loaded. Its module is loaded when asked for. MPI is initialised if it is
+  /// not, and then ended when the process exits.
+  std::string engine = {};
+
+  /// The address of an MPI_Comm whose ranks join; null: all ranks of the job.
+  const void* communicator = nullptr;
+
+  /// The folder of the modules; empty: beside the library or the program.
+  std::string modules = {};
+
   /// From FANIN_RENDEZVOUS, FANIN_RANK, FANIN_WORLD_SIZE, FANIN_TIMEOUT_SECONDS, and FANIN_SECRET
   /// or FANIN_SECRET_FILE; rank, size and a place to meet also from what torchrun and Slurm set.
-  /// With none of them, a group of one. docs/joining.md has the rules. Throws InvalidArgument
-  /// (kBadOption) and names the variable when one is missing, does not fit the others, or is no
-  /// number.
+  /// Under mpirun the engine is its MPI, unless FANIN_ENGINE names another or "none"; FANIN_MODULES
+  /// is the folder of modules. With none of them, a group of one. docs/joining.md has the rules.
+  /// Throws InvalidArgument (kBadOption) and names the variable when one is missing, does not fit
+  /// the others, or is no number.
   static JoinOptions from_environment();
 };
 

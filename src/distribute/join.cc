@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/require.h"
+#include "distribute/join_engine.h"
 #include "distribute/private_folder.h"
+#include "engines/mpi_engine.h"
 #include "transports/in_process.h"
 #include "transports/rendezvous.h"
 #include "transports/shared_memory.h"
@@ -20,7 +22,6 @@ void require_timeout(std::chrono::duration<double> timeout) {
 }
 
 constexpr std::string_view kScheme = "file:";
-constexpr std::string_view kSocketName = "fanin.socket";
 constexpr std::string_view kStoreKey = "fanin/rendezvous";
 
 bool names_path(std::string_view rendezvous) {
@@ -83,6 +84,12 @@ Group join_by_store(const JoinStore& store, const JoinOptions& options, Deadline
 }  // namespace
 
 Group join(const JoinOptions& options) {
+  if (!options.engine.empty()) {
+    require_timeout(options.timeout);
+    return join_engine(open_mpi({.library = options.engine, .modules = options.modules},
+                                options.communicator, options.timeout),
+                       options.timeout);
+  }
   require(options.world_size >= 1, ErrorKind::kBadOption,
           "the world size must be 1 or more, got {}", options.world_size);
   require(options.rank >= 0 && options.rank < options.world_size, ErrorKind::kBadOption,

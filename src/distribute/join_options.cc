@@ -31,6 +31,15 @@ std::string read_secret() {
   return read_secret_file(file, ::geteuid());
 }
 
+/// The engine that FANIN_ENGINE names, or the MPI that has started this process; not where the rank
+/// is known already.
+std::string read_engine(bool is_launched) {
+  const std::string_view asked = read_variable("FANIN_ENGINE");
+  if (asked == "none") return "";
+  if (!asked.empty()) return std::string(asked);
+  return is_launched ? "" : find_launching_mpi();
+}
+
 }  // namespace
 
 JoinOptions JoinOptions::from_environment() {
@@ -38,7 +47,7 @@ JoinOptions JoinOptions::from_environment() {
   options.rendezvous = read_variable("FANIN_RENDEZVOUS");
   const bool has_rendezvous = !options.rendezvous.empty();
   const std::optional<LaunchedRank> launched = find_launched_rank(has_rendezvous);
-  require(launched || !has_rendezvous, ErrorKind::kBadOption,
+  require(launched || !has_rendezvous || is_set("FANIN_ENGINE"), ErrorKind::kBadOption,
           "FANIN_RENDEZVOUS is set but FANIN_RANK is not; set FANIN_RANK and FANIN_WORLD_SIZE, or "
           "start the ranks by \"fanin launch\"");
   if (launched) {
@@ -49,6 +58,8 @@ JoinOptions JoinOptions::from_environment() {
           "file:" +
           (find_private_folder(read_variable("XDG_RUNTIME_DIR")) / launched->meeting_name).native();
   }
+  options.engine = read_engine(launched.has_value());
+  options.modules = read_variable("FANIN_MODULES");
   options.secret = read_secret();
   if (const std::string_view text = read_variable("FANIN_TIMEOUT_SECONDS"); !text.empty())
     options.timeout = read_timeout(text);

@@ -64,10 +64,18 @@ LaunchedRank read_slurm() {
 
 }  // namespace
 
+std::string find_launching_mpi() {
+  if (is_set("OMPI_COMM_WORLD_RANK")) return "openmpi";
+  // Others have PMI's variables too; these two only MPICH's mpirun.
+  if (is_set("PMI_RANK") && is_set("MPI_LOCALNRANKS")) return "mpich";
+  return "";
+}
+
 std::optional<LaunchedRank> find_launched_rank(bool has_rendezvous) {
   if (is_any_set("FANIN_RANK", "FANIN_WORLD_SIZE"))
     return read_pair("FANIN_RANK", "FANIN_WORLD_SIZE");
   if (is_any_set("RANK", "WORLD_SIZE")) return read_torchrun();
+  if (!find_launching_mpi().empty()) return std::nullopt;
   if (is_any_set("SLURM_PROCID", "SLURM_NTASKS") && (has_rendezvous || is_set("SLURM_STEP_ID")))
     return read_slurm();
   return std::nullopt;

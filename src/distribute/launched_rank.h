@@ -15,10 +15,14 @@ struct LaunchedRank {
   std::string meeting_name = {};
 };
 
+/// The MPI whose mpirun has started this process, as JoinOptions::engine calls it; empty if none.
+std::string find_launching_mpi();
+
 /// From FANIN_RANK and FANIN_WORLD_SIZE, else torchrun's variables, else Slurm's; none if there are
-/// none. `has_rendezvous`: the ranks know where to meet; without it Slurm's count only in a step of
-/// srun, because a batch script has them too. Throws InvalidArgument (kBadOption) when one of two
-/// variables is missing, one is no count, or the ranks are on several hosts.
+/// none, or if an mpirun stands between Slurm and this process. `has_rendezvous`: the ranks know
+/// where to meet; without it Slurm's count only in a step of srun, because a batch script has them
+/// too. Throws InvalidArgument (kBadOption) when one of two variables is missing, one is no count,
+/// or the ranks are on several hosts.
 std::optional<LaunchedRank> find_launched_rank(bool has_rendezvous);
 
 }  // namespace fanin

@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace fanin {
+
+/// Where ranks meet in a folder.
+inline constexpr std::string_view kSocketName = "fanin.socket";
 
 /// What keeps `folder` from being private to `user`, as the end of a sentence that begins with it;
 /// none if it is a folder of this user's that nobody else may look into.

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fanin/buffer.h"
+
+namespace fanin {
+
+/// Messages between processes of any hosts, carried by software that is not ours: MPI. One object
+/// per process; its functions are called by one thread at a time, and block only where they say so.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// "Open MPI 4.1.4", for people.
+  virtual std::string describe() const = 0;
+
+  /// For each rank the lowest rank that is on the same host.
+  virtual const std::vector<int>& hosts() const = 0;
+
+  /// Whether threads may take turns to call this.
+  virtual bool serves_threads() const = 0;
+
+  /// Begins to send the block, and keeps it until it is on its way. Throws Unavailable if the
+  /// engine fails, as advance() does.
+  virtual void send(int peer, Buffer block) = 0;
+
+  /// Blocks for this rank that are kept so, as far as advance() knows.
+  virtual std::size_t unsent_count(int peer) const = 0;
+
+  struct Arrival {
+    int from = 0;
+    Buffer block;
+  };
+
+  /// Moves everything on that is under way, and gives the next message that is here whole, if any;
+  /// those of one rank in the order in which it sent them.
+  virtual std::optional<Arrival> advance() = 0;
+};
+
+}  // namespace fanin

@@ -1,0 +1,179 @@
+// The module of one MPI library: compiled with its header, once for each.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "engines/mpi_table.h"
+
+namespace {
+
+// Handles are ints in MPICH and pointers in Open MPI.
+template <class Handle>
+std::uint64_t to_word(const Handle& handle) {
+  static_assert(sizeof handle <= sizeof(std::uint64_t));
+  std::uint64_t word = 0;
+  std::memcpy(&word, &handle, sizeof handle);
+  return word;
+}
+
+template <class Handle>
+Handle from_word(std::uint64_t word) {
+  Handle handle;
+  std::memcpy(&handle, &word, sizeof handle);
+  return handle;
+}
+
+MPI_Comm communicator_of(std::uint64_t word) { return from_word<MPI_Comm>(word); }
+
+constexpr int kTag = 0;  // the communicator is Fanin's own
+
+/// Text of MPI, up to the end of its first line.
+void copy_line(const char* line, std::size_t length, char* text, std::size_t size) {
+  const std::size_t end = std::min({std::strcspn(line, "\n"), length, size - 1});
+  std::memcpy(text, line, end);
+  text[end] = '\0';
+}
+
+void describe(char* text, std::size_t size) {
+  char line[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(line, &length);
+  copy_line(line, static_cast<std::size_t>(length), text, size);
+}
+
+void explain(int error, char* text, std::size_t size) {
+  char line[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(error, line, &length);
+  copy_line(line, static_cast<std::size_t>(length), text, size);
+}
+
+int find_state(int* is_initialized, int* is_finalized) {
+  const int error = MPI_Initialized(is_initialized);
+  return error != MPI_SUCCESS ? error : MPI_Finalized(is_finalized);
+}
+
+void finalize_at_exit() {
+  int is_finalized = 0;
+  if (MPI_Finalized(&is_finalized) == MPI_SUCCESS && is_finalized == 0) MPI_Finalize();
+}
+
+int initialize() {
+  int level = 0;
+  const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
+  if (error == MPI_SUCCESS) std::atexit(finalize_at_exit);
+  return error;
+}
+
+int serves_threads(int* answer) {
+  int level = MPI_THREAD_SINGLE;
+  const int error = MPI_Query_thread(&level);
+  *answer = level >= MPI_THREAD_SERIALIZED ? 1 : 0;
+  return error;
+}
+
+MPI_Comm communicator_at(const void* user) {
+  return user == nullptr ? MPI_COMM_WORLD : *static_cast<const MPI_Comm*>(user);
+}
+
+int meet(const void* user, std::uint64_t* request) {
+  MPI_Request begun = MPI_REQUEST_NULL;
+  const int error = MPI_Ibarrier(communicator_at(user), &begun);
+  *request = to_word(begun);
+  return error;
+}
+
+int open(const void* user, std::uint64_t* communicator, int* rank, int* size) {
+  const MPI_Comm from = communicator_at(user);
+  MPI_Comm made = MPI_COMM_NULL;
+  if (const int error = MPI_Comm_dup(from, &made); error != MPI_SUCCESS) return error;
+  MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(made, rank);
+  MPI_Comm_size(made, size);
+  *communicator = to_word(made);
+  return MPI_SUCCESS;
+}
+
+int close(std::uint64_t communicator) {
+  MPI_Comm made = communicator_of(communicator);
+  return MPI_Comm_free(&made);
+}
+
+int find_hosts(std::uint64_t communicator, int* hosts) {
+  const MPI_Comm all = communicator_of(communicator);
+  int rank = 0;
+  MPI_Comm_rank(all, &rank);
+  MPI_Comm local = MPI_COMM_NULL;
+  int error = MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &local);
+  if (error != MPI_SUCCESS) return error;
+  int lowest = rank;
+  error = MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, local);
+  MPI_Comm_free(&local);
+  if (error != MPI_SUCCESS) return error;
+  return MPI_Allgather(&lowest, 1, MPI_INT, hosts, 1, MPI_INT, all);
+}
+
+int send(std::uint64_t communicator, const void* bytes, std::size_t size, int peer,
+         std::uint64_t* request) {
+  if (size > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
+  MPI_Request begun = MPI_REQUEST_NULL;
+  const int error = MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, peer, kTag,
+                              communicator_of(communicator), &begun);
+  *request = to_word(begun);
+  return error;
+}
+
+int probe(std::uint64_t communicator, int* is_here, int* peer, std::size_t* size,
+          std::uint64_t* message) {
+  MPI_Message found = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  const int error =
+      MPI_Improbe(MPI_ANY_SOURCE, kTag, communicator_of(communicator), is_here, &found, &status);
+  if (error != MPI_SUCCESS || *is_here == 0) return error;
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  *peer = status.MPI_SOURCE;
+  *size = static_cast<std::size_t>(count);
+  *message = to_word(found);
+  return MPI_SUCCESS;
+}
+
+int receive(std::uint64_t message, void* bytes, std::size_t size, std::uint64_t* request) {
+  auto found = from_word<MPI_Message>(message);
+  MPI_Request begun = MPI_REQUEST_NULL;
+  const int error = MPI_Imrecv(bytes, static_cast<int>(size), MPI_BYTE, &found, &begun);
+  *request = to_word(begun);
+  return error;
+}
+
+int test(std::uint64_t* request, int* is_done) {
+  auto begun = from_word<MPI_Request>(*request);
+  const int error = MPI_Test(&begun, is_done, MPI_STATUS_IGNORE);
+  *request = to_word(begun);
+  return error;
+}
+
+}  // namespace
+
+extern "C" const FaninMpi* fanin_mpi_table_1() {
+  static const FaninMpi table = {
+      .describe = describe,
+      .explain = explain,
+      .find_state = find_state,
+      .initialize = initialize,
+      .serves_threads = serves_threads,
+      .meet = meet,
+      .open = open,
+      .close = close,
+      .find_hosts = find_hosts,
+      .send = send,
+      .probe = probe,
+      .receive = receive,
+      .test = test,
+  };
+  return &table;
+}
