@@ -50,15 +50,19 @@ struct JoinOptions {
   /// The address of an MPI_Comm whose ranks join; null: all ranks of the job.
   const void* communicator = nullptr;
 
+  /// Of an engine: whether ranks of one host share memory. If not, they talk as those of several
+  /// hosts do, which is slower; for tests, and hosts that allow no shared memory.
+  bool shares_memory = true;
+
   /// The folder of the modules; empty: beside the library or the program.
   std::string modules = {};
 
   /// From FANIN_RENDEZVOUS, FANIN_RANK, FANIN_WORLD_SIZE, FANIN_TIMEOUT_SECONDS, and FANIN_SECRET
   /// or FANIN_SECRET_FILE; rank, size and a place to meet also from what torchrun and Slurm set.
   /// Under mpirun the engine is its MPI, unless FANIN_ENGINE names another or "none"; FANIN_MODULES
-  /// is the folder of modules. With none of them, a group of one. docs/joining.md has the rules.
-  /// Throws InvalidArgument (kBadOption) and names the variable when one is missing, does not fit
-  /// the others, or is no number.
+  /// is the folder of modules, and FANIN_SHARE_MEMORY=0 lets nobody share memory. With none of
+  /// them, a group of one. docs/joining.md has the rules. Throws InvalidArgument (kBadOption) and
+  /// names the variable when one is missing, does not fit the others, or is no number.
   static JoinOptions from_environment();
 };
 

@@ -86,14 +86,17 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
             .window_bytes = lane.transport().window(0).size() -
                             2 * slot_bytes(lane.transport().window(0).size()),
             .flag_count = lane.transport().flag_count()},
-      way_(choose(lane.transport().size())) {
+      way_(choose(lane.transport())) {
   const int ranks = lane.transport().size();
   if (way_ == Way::kSlot || way_ == Way::kLarge) buffers_.emplace(counts_, arithmetic_, ranks);
   if (way_ == Way::kSlot || way_ == Way::kLarge || way_ == Way::kWindow)
     // An algorithm that does not fit is refused before anybody waits.
     window_ = std::make_unique<WindowPlan>(schedule_, layout_, arithmetic_, lane.transport().rank(),
                                            room_, context_);
-  if (way_ == Way::kLarge || way_ == Way::kWindow) return;
+  if (way_ == Way::kMessage)
+    messages_ = std::make_unique<MessagePlan>(schedule_, layout_, arithmetic_,
+                                              lane.transport().rank(), context_);
+  if (way_ == Way::kLarge || way_ == Way::kWindow || way_ == Way::kMessage) return;
   bind_seen(lane);
   memory_ = std::make_unique<MemoryPlan>(
       std::array{
@@ -102,12 +105,16 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
       arithmetic_, Outputs::kShared, context_);
 }
 
-BoundCall::Way BoundCall::choose(int rank_count) const {
-  if (request_.operation != Request::Operation::kAllReduce) return Way::kWindow;
+BoundCall::Way BoundCall::choose(Transport& transport) const {
+  const int rank_count = transport.size();
+  const bool has_links = transport.links() != nullptr;
+  if (request_.operation != Request::Operation::kAllReduce)
+    return has_links ? Way::kMessage : Way::kWindow;
   if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
   const std::size_t slot = room_.window_begin / 2;
   if (input_bytes_ <= std::min(kSmallBytes, slot)) return Way::kSmall;
+  if (has_links) return Way::kMessage;
   return rank_count == 2 && input_bytes_ <= slot ? Way::kSlot : Way::kLarge;
 }
 
@@ -168,8 +175,11 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
       entry.word_count += told->size();
     }
   }
-  if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_))
-    gather(inputs, slot(lane, transport.rank(), Lane::turn(ticket)));
+  if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_)) {
+    std::byte* const to = slot(lane, transport.rank(), Lane::turn(ticket));
+    gather(inputs, to);
+    entry.of_window = {to, input_bytes_};
+  }
   return entry;
 }
 
@@ -230,9 +240,17 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
       run_seen(lane, ticket, inputs, outputs, call);
       break;
     default:
-      window_->run(transport, lane.wave_base(), inputs, outputs, call);
+      move(lane, inputs, outputs, call);
   }
   require_epoch(transport, call);
+}
+
+void BoundCall::move(Lane& lane, std::span<const std::byte* const> inputs,
+                     std::span<std::byte* const> outputs, Call& call) {
+  if (messages_)
+    messages_->run(lane.transport(), lane.wave_base(), inputs, outputs, call);
+  else
+    window_->run(lane.transport(), lane.wave_base(), inputs, outputs, call);
 }
 
 void BoundCall::give_up(Lane& lane, std::span<std::byte* const> outputs) {
@@ -242,7 +260,7 @@ void BoundCall::give_up(Lane& lane, std::span<std::byte* const> outputs) {
 
 void BoundCall::run_entered(Lane& lane, std::span<const std::byte* const> inputs,
                             std::span<std::byte* const> outputs, Call& call) {
-  window_->run(lane.transport(), lane.wave_base(), inputs, outputs, call);
+  move(lane, inputs, outputs, call);
   require_epoch(lane.transport(), call);
 }
 

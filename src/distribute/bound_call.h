@@ -13,6 +13,7 @@
 #include "distribute/schedule_book.h"
 #include "distribute/visible_buffers.h"
 #include "executor/memory_plan.h"
+#include "executor/message_plan.h"
 #include "executor/slot_store.h"
 #include "executor/visible_plan.h"
 #include "executor/window_plan.h"
@@ -54,17 +55,20 @@ class BoundCall {
 
  private:
   enum class Way : std::uint8_t {
-    kAlone,   // one rank, this thread and its helpers
-    kTiny,    // the data is in the first message
-    kSmall,   // the data is in a slot before the first message: every rank sums all
-    kSlot,    // directly where all ranks see the data, or as small, or by windows if they differ
-    kLarge,   // directly where all ranks see the data, or by windows
-    kWindow,  // by windows
+    kAlone,    // one rank, this thread and its helpers
+    kTiny,     // the data is in the first message
+    kSmall,    // the data is in a slot before the first message: every rank sums all
+    kSlot,     // directly where all ranks see the data, or as small, or by windows if they differ
+    kLarge,    // directly where all ranks see the data, or by windows
+    kWindow,   // by windows
+    kMessage,  // by messages
   };
   /// What ranks say in the first message about data that they may see.
   enum class Told : std::uint64_t { kNothing = 0, kPlaces = 1 };
 
-  Way choose(int rank_count) const;
+  Way choose(Transport& transport) const;
+  void move(Lane& lane, std::span<const std::byte* const> inputs,
+            std::span<std::byte* const> outputs, Call& call);
   std::byte* slot(Lane& lane, int rank, int turn) const;
   void bind_seen(Lane& lane);
   void gather(std::span<const std::byte* const> inputs, std::byte* to);
@@ -89,6 +93,7 @@ class BoundCall {
   Way way_;
   std::unique_ptr<MemoryPlan> memory_;     // for kAlone, kTiny, kSmall, kSlot
   std::unique_ptr<WindowPlan> window_;     // for kSlot, kLarge, kWindow
+  std::unique_ptr<MessagePlan> messages_;  // for kMessage
   std::optional<VisibleBuffers> buffers_;  // for kSlot, kLarge
   std::unique_ptr<VisiblePlan> visible_;   // likewise, when first needed
   bool has_told_ = false;                  // where its data is, in the run that is under way

@@ -88,7 +88,7 @@ Group join(const JoinOptions& options) {
     require_timeout(options.timeout);
     return join_engine(open_mpi({.library = options.engine, .modules = options.modules},
                                 options.communicator, options.timeout),
-                       options.timeout);
+                       options.shares_memory, options.timeout);
   }
   require(options.world_size >= 1, ErrorKind::kBadOption,
           "the world size must be 1 or more, got {}", options.world_size);

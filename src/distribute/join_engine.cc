@@ -8,6 +8,7 @@
 #include "core/require.h"
 #include "distribute/private_folder.h"
 #include "fanin/context.h"
+#include "transports/message_transport.h"
 #include "transports/rendezvous.h"
 #include "transports/secret_proof.h"
 #include "transports/shared_memory.h"
@@ -76,12 +77,14 @@ std::unique_ptr<Transport> join_host(Engine& engine, Deadline deadline) {
 
 }  // namespace
 
-Group join_engine(std::unique_ptr<Engine> engine, std::chrono::duration<double> timeout) {
+Group join_engine(std::unique_ptr<Engine> engine, bool shares_memory,
+                  std::chrono::duration<double> timeout) {
   if (engine->size() == 1) return std::move(in_process(1, timeout).front());
   const Deadline deadline = deadline_after(timeout);
-  if (std::ranges::count(engine->hosts(), 0) == engine->size())
+  if (shares_memory && std::ranges::count(engine->hosts(), 0) == engine->size())
     return Group(join_host(*engine, deadline), timeout);
-  throw Unavailable("ranks of several hosts");
+  engine->meet(timeout);
+  return Group(make_message_transport(std::move(engine)), timeout);
 }
 
 }  // namespace fanin

@@ -60,6 +60,7 @@ JoinOptions JoinOptions::from_environment() {
   }
   options.engine = read_engine(launched.has_value());
   options.modules = read_variable("FANIN_MODULES");
+  if (is_set("FANIN_SHARE_MEMORY")) options.shares_memory = read_count("FANIN_SHARE_MEMORY") != 0;
   options.secret = read_secret();
   if (const std::string_view text = read_variable("FANIN_TIMEOUT_SECONDS"); !text.empty())
     options.timeout = read_timeout(text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,10 @@ class Engine {
 
   /// Whether threads may take turns to call this.
   virtual bool serves_threads() const = 0;
+
+  /// Returns when all ranks have called it; throws DeadlineExceeded if they have not after
+  /// `timeout`. Throws Unavailable if the engine fails, as the functions below do.
+  virtual void meet(std::chrono::duration<double> timeout) = 0;
 
   /// Begins to send the block, and keeps it until it is on its way. Throws Unavailable if the
   /// engine fails, as advance() does.

@@ -27,7 +27,7 @@ class MpiEngine : public Engine {
     int serves = 0;
     check(mpi_.serves_threads(&serves), "MPI_Query_thread");
     serves_threads_ = serves != 0;
-    meet(communicator, timeout);
+    wait_for_all(communicator, timeout);
     check(mpi_.open(communicator, &communicator_, &rank_, &size_), "MPI_Comm_dup");
     hosts_.resize(static_cast<std::size_t>(size_));
     check(mpi_.find_hosts(communicator_, hosts_.data()), "finding ranks of one host");
@@ -43,7 +43,6 @@ class MpiEngine : public Engine {
     for (std::deque<Request>& requests : sending_)
       for (Request& request : requests) leave(request);
     for (Receiving& receiving : receiving_) leave(receiving.request);
-    mpi_.close(communicator_);
   }
   MpiEngine(const MpiEngine&) = delete;
   MpiEngine& operator=(const MpiEngine&) = delete;
@@ -59,6 +58,8 @@ class MpiEngine : public Engine {
     const std::string_view line = text.data();  // "Open MPI v4.1.4, package: Debian OpenMPI, ..."
     return std::string(line.substr(0, line.find(',')));
   }
+
+  void meet(std::chrono::duration<double> timeout) override { wait_for_all(nullptr, timeout); }
 
   void send(int peer, Buffer block) override {
     Request request{.number = 0, .block = std::move(block)};
@@ -97,10 +98,11 @@ class MpiEngine : public Engine {
     throw Unavailable(fmt::format("{} failed: {}", what, text.data()));
   }
 
-  /// What comes after it in the constructor waits as long as MPI does.
-  void meet(const void* communicator, std::chrono::duration<double> timeout) const {
+  /// The ranks of the user's communicator at first, because making another waits as long as MPI
+  /// does.
+  void wait_for_all(const void* communicator, std::chrono::duration<double> timeout) const {
     Request all;
-    check(mpi_.meet(communicator, &all.number), "MPI_Ibarrier");
+    check(mpi_.meet(communicator, communicator_, &all.number), "MPI_Ibarrier");
     const auto start = std::chrono::steady_clock::now();
     while (!is_done(all)) {
       if (std::chrono::steady_clock::now() - start >= timeout)

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "engines/mpi_table.h"
 
@@ -27,9 +29,20 @@ Handle from_word(std::uint64_t word) {
   return handle;
 }
 
-MPI_Comm communicator_of(std::uint64_t word) { return from_word<MPI_Comm>(word); }
+/// A communicator of Fanin's own, which all groups over a communicator of the user's share, one
+/// after the other. Each has another tag, so that it hears nothing of those before.
+struct Twin {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  int tag = 0;
+};
 
-constexpr int kTag = 0;  // the communicator is Fanin's own
+// MPI is one for the process, and so are these.
+std::vector<std::unique_ptr<Twin>> twins;
+int twin_key = MPI_KEYVAL_INVALID;  // finds the twin of a user's communicator
+
+Twin& twin_of(std::uint64_t word) { return *from_word<Twin*>(word); }
+
+constexpr int kMostTags = 32767;  // what every MPI has
 
 /// Text of MPI, up to the end of its first line.
 void copy_line(const char* line, std::size_t length, char* text, std::size_t size) {
@@ -57,6 +70,45 @@ int find_state(int* is_initialized, int* is_finalized) {
   return error != MPI_SUCCESS ? error : MPI_Finalized(is_finalized);
 }
 
+/// Receives what nobody will: MPI_Finalize minds messages that were never received, and ranks do
+/// not leave a group at the same moment.
+void drain(const Twin& twin) {
+  MPI_Request all = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(twin.communicator, &all) != MPI_SUCCESS) return;
+  std::vector<char> bytes;
+  for (int has_ended = 0; has_ended == 0;) {
+    if (MPI_Test(&all, &has_ended, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    int is_here = 0;
+    MPI_Status status;
+    while (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, twin.communicator, &is_here, &status) ==
+               MPI_SUCCESS &&
+           is_here != 0) {
+      int count = 0;
+      MPI_Get_count(&status, MPI_BYTE, &count);
+      bytes.resize(static_cast<std::size_t>(count));
+      MPI_Recv(bytes.data(), count, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, twin.communicator,
+               MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+/// MPI_Finalize deletes what is attached to MPI_COMM_SELF before anything else, so this is the last
+/// moment, whoever calls it.
+int drain_all(MPI_Comm, int, void*, void*) {
+  for (const auto& twin : twins) drain(*twin);
+  return MPI_SUCCESS;
+}
+
+int make_keys() {
+  if (twin_key != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+  int error =
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &twin_key, nullptr);
+  if (error != MPI_SUCCESS) return error;
+  int last_key = MPI_KEYVAL_INVALID;
+  error = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drain_all, &last_key, nullptr);
+  return error != MPI_SUCCESS ? error : MPI_Comm_set_attr(MPI_COMM_SELF, last_key, nullptr);
+}
+
 void finalize_at_exit() {
   int is_finalized = 0;
   if (MPI_Finalized(&is_finalized) == MPI_SUCCESS && is_finalized == 0) MPI_Finalize();
@@ -80,31 +132,40 @@ MPI_Comm communicator_at(const void* user) {
   return user == nullptr ? MPI_COMM_WORLD : *static_cast<const MPI_Comm*>(user);
 }
 
-int meet(const void* user, std::uint64_t* request) {
+int meet(const void* user, std::uint64_t own, std::uint64_t* request) {
   MPI_Request begun = MPI_REQUEST_NULL;
-  const int error = MPI_Ibarrier(communicator_at(user), &begun);
+  const int error =
+      MPI_Ibarrier(own == 0 ? communicator_at(user) : twin_of(own).communicator, &begun);
   *request = to_word(begun);
   return error;
 }
 
 int open(const void* user, std::uint64_t* communicator, int* rank, int* size) {
+  if (const int error = make_keys(); error != MPI_SUCCESS) return error;
   const MPI_Comm from = communicator_at(user);
-  MPI_Comm made = MPI_COMM_NULL;
-  if (const int error = MPI_Comm_dup(from, &made); error != MPI_SUCCESS) return error;
-  MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(made, rank);
-  MPI_Comm_size(made, size);
-  *communicator = to_word(made);
-  return MPI_SUCCESS;
-}
-
-int close(std::uint64_t communicator) {
-  MPI_Comm made = communicator_of(communicator);
-  return MPI_Comm_free(&made);
+  void* found = nullptr;
+  int is_found = 0;
+  int error = MPI_Comm_get_attr(from, twin_key, static_cast<void*>(&found), &is_found);
+  if (error != MPI_SUCCESS) return error;
+  if (is_found == 0) {
+    auto twin = std::make_unique<Twin>();
+    error = MPI_Comm_dup(from, &twin->communicator);
+    if (error != MPI_SUCCESS) return error;
+    MPI_Comm_set_errhandler(twin->communicator, MPI_ERRORS_RETURN);
+    found = twin.get();
+    twins.push_back(std::move(twin));
+    error = MPI_Comm_set_attr(from, twin_key, found);
+    if (error != MPI_SUCCESS) return error;
+  }
+  auto* const twin = static_cast<Twin*>(found);
+  twin->tag = (twin->tag + 1) % kMostTags;
+  *communicator = to_word(twin);
+  MPI_Comm_rank(twin->communicator, rank);
+  return MPI_Comm_size(twin->communicator, size);
 }
 
 int find_hosts(std::uint64_t communicator, int* hosts) {
-  const MPI_Comm all = communicator_of(communicator);
+  const MPI_Comm all = twin_of(communicator).communicator;
   int rank = 0;
   MPI_Comm_rank(all, &rank);
   MPI_Comm local = MPI_COMM_NULL;
@@ -121,8 +182,9 @@ int send(std::uint64_t communicator, const void* bytes, std::size_t size, int pe
          std::uint64_t* request) {
   if (size > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
   MPI_Request begun = MPI_REQUEST_NULL;
-  const int error = MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, peer, kTag,
-                              communicator_of(communicator), &begun);
+  const int error =
+      MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, peer, twin_of(communicator).tag,
+                twin_of(communicator).communicator, &begun);
   *request = to_word(begun);
   return error;
 }
@@ -131,8 +193,8 @@ int probe(std::uint64_t communicator, int* is_here, int* peer, std::size_t* size
           std::uint64_t* message) {
   MPI_Message found = MPI_MESSAGE_NULL;
   MPI_Status status;
-  const int error =
-      MPI_Improbe(MPI_ANY_SOURCE, kTag, communicator_of(communicator), is_here, &found, &status);
+  const int error = MPI_Improbe(MPI_ANY_SOURCE, twin_of(communicator).tag,
+                                twin_of(communicator).communicator, is_here, &found, &status);
   if (error != MPI_SUCCESS || *is_here == 0) return error;
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
@@ -168,7 +230,6 @@ extern "C" const FaninMpi* fanin_mpi_table_1() {
       .serves_threads = serves_threads,
       .meet = meet,
       .open = open,
-      .close = close,
       .find_hosts = find_hosts,
       .send = send,
       .probe = probe,

@@ -27,13 +27,12 @@ struct FaninMpi {
   /// Whether threads may take turns to call MPI.
   int (*serves_threads)(int* answer);
 
-  /// Begins to wait for all ranks of a communicator (as below).
-  int (*meet)(const void* user, std::uint64_t* request);
+  /// Begins to wait for all ranks of a communicator: of `own` if it is not 0, else as in open().
+  int (*meet)(const void* user, std::uint64_t own, std::uint64_t* request);
 
   /// A communicator of Fanin's own with the ranks of another: `*user` is an MPI_Comm; null means
-  /// all. A call of all its ranks.
+  /// all. It hears nothing of what went on in one that was opened before. A call of all its ranks.
   int (*open)(const void* user, std::uint64_t* communicator, int* rank, int* size);
-  int (*close)(std::uint64_t communicator);
 
   /// For each rank the lowest rank on the same host. A call of all ranks.
   int (*find_hosts)(std::uint64_t communicator, int* hosts);

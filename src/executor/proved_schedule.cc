@@ -14,6 +14,15 @@ void require_proof(const std::optional<std::string>& error, const Schedule& sche
     throw InvalidArgument(ErrorKind::kBadSchedule, fmt::format("{}: {}", schedule.name, *error));
 }
 
+template <typename Program>
+Program prove_lowered(const Schedule& schedule, Program (*lower)(const Schedule&)) {
+  if (const auto error = find_error(schedule))
+    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
+  Program program = lower(schedule);
+  require_proof(find_error(program, schedule), schedule);
+  return program;
+}
+
 }  // namespace
 
 MemoryPrograms prove_for_memory(const Schedule& schedule, Outputs outputs, Lowering lowering,
@@ -36,11 +45,11 @@ MemoryPrograms prove_for_memory(const Schedule& schedule, Outputs outputs, Lower
 }
 
 WindowProgram prove_for_windows(const Schedule& schedule) {
-  if (const auto error = find_error(schedule))
-    throw InvalidArgument(ErrorKind::kBadSchedule, *error);
-  WindowProgram program = lower_to_window(schedule);
-  require_proof(find_error(program, schedule), schedule);
-  return program;
+  return prove_lowered(schedule, lower_to_window);
+}
+
+MessageProgram prove_for_messages(const Schedule& schedule) {
+  return prove_lowered(schedule, lower_to_messages);
 }
 
 const MemoryPrograms& ProvedSchedule::memory(Outputs outputs,
@@ -57,6 +66,12 @@ const WindowProgram& ProvedSchedule::windows() const {
   const std::lock_guard lock(mutex_);
   if (!windows_) windows_ = std::make_unique<WindowProgram>(prove_for_windows(schedule_));
   return *windows_;
+}
+
+const MessageProgram& ProvedSchedule::messages() const {
+  const std::lock_guard lock(mutex_);
+  if (!messages_) messages_ = std::make_unique<MessageProgram>(prove_for_messages(schedule_));
+  return *messages_;
 }
 
 }  // namespace fanin

@@ -63,7 +63,7 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
   block_ = std::clamp(wanted, line_elements, fits);
   slot_bytes_ = block_ * cell_bytes;
   wave_count_ = (layout_.longest_chunk() + block_ - 1) / block_;
-  if (part_count(data.goal, data.rank_count) > 1) bind_shifts();
+  shifts_ = find_part_shifts(data, layout_, rank);
 
   const auto scratch_count =
       static_cast<std::size_t>(program_.scratch_counts[static_cast<std::size_t>(rank)]);
@@ -74,19 +74,6 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
       operands_.resize(std::max(operands_.size(), task.operation.sources.size()));
       targets_.resize(std::max(targets_.size(), task.operation.targets.size()));
     }
-  }
-}
-
-void WindowPlan::bind_shifts() {
-  const Schedule& data = schedule_->schedule();
-  require(layout_.tensor_count() == 1, ErrorKind::kBadSchedule,
-          "the goal {} is for one tensor, got {}", name(data.goal), layout_.tensor_count());
-  Shift filled;
-  for (int chunk = 0; chunk < data.chunk_count; ++chunk) {
-    const Layout::Range range = layout_.chunk(chunk);
-    shifts_.push_back({range.begin - filled.input, range.begin - filled.output});
-    if (holds(data, rank_, chunk)) filled.input += range.end - range.begin;
-    if (wants(data, rank_, chunk)) filled.output += range.end - range.begin;
   }
 }
 
@@ -172,7 +159,7 @@ std::byte* WindowPlan::slot_address(Run& run, const Ref& slot, std::size_t wave)
 void WindowPlan::run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave,
                            std::size_t in_block, const Layout::Segment& piece) {
   const Operation& operation = task.operation;
-  const Shift shift = shifts_.empty() ? Shift{} : shifts_[static_cast<std::size_t>(task.chunk)];
+  const PartShift shift = shifts_[static_cast<std::size_t>(task.chunk)];
   const auto at = [&](const Ref& ref, Cell& cell) -> std::byte* {
     switch (ref.kind) {
       case Ref::Kind::kOutput:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executor/layout.h"
+#include "executor/part_shifts.h"
 #include "executor/proved_schedule.h"
 #include "executor/slot_store.h"
 #include "fanin/buffer.h"
@@ -57,8 +58,6 @@ class WindowPlan {
   void run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave, std::size_t in_block,
                  const Layout::Segment& piece);
 
-  void bind_shifts();
-
   std::shared_ptr<const ProvedSchedule> schedule_;
   const WindowProgram& program_;
   Layout layout_;
@@ -70,13 +69,7 @@ class WindowPlan {
   std::size_t slot_bytes_ = 0;
   std::size_t wave_count_ = 0;
   Buffer scratch_;
-  /// Goals of parts: for each chunk, how far its elements lie further down in the row of all than
-  /// in this rank's input, and than in its output.
-  struct Shift {
-    std::size_t input = 0;
-    std::size_t output = 0;
-  };
-  std::vector<Shift> shifts_;
+  std::vector<PartShift> shifts_;
   SlotStore slot_store_;
   std::vector<Operand> operands_;
   std::vector<std::byte*> targets_;

@@ -1,4 +1,4 @@
-// One suite for all transports of one host: what transport.h promises.
+// One suite for all transports: what transport.h promises.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ using namespace std::chrono_literals;
 // What no test should need, unless it is about deadlines.
 Deadline soon() { return Clock::now() + 30s; }
 
-/// Writes a pattern of this rank and round, meets the others and checks theirs. Two halves of the
-/// window take turns, so that one meeting a round suffices.
+/// Writes a pattern of this rank and round, meets the others and checks theirs, in the window and
+/// in the note. Two halves of the window take turns, so that one meeting a round suffices.
 void exchange(Transport& mine, int rounds) {
   const Deadline deadline = soon();
   const std::size_t half = mine.window(0).size() / 2;
@@ -37,17 +37,25 @@ void exchange(Transport& mine, int rounds) {
   const auto pattern = [](int rank, int round) { return (rank * 31 + round) & 0xff; };
   for (int round = 1; round <= rounds; ++round) {
     const std::size_t offset = round % 2 == 0 ? half : 0;
-    std::memset(mine.window(mine.rank()).data() + offset, pattern(mine.rank(), round), bytes);
-    std::memset(mine.note(mine.rank()).data(), pattern(mine.rank(), round / 2), 8);
-    meet(mine, static_cast<std::uint64_t>(round), deadline);
+    const auto value = static_cast<std::uint64_t>(round);
+    const std::span<std::byte> own = mine.window(mine.rank()).subspan(offset, bytes);
+    std::memset(own.data(), pattern(mine.rank(), round), bytes);
+    mine.publish(1, value, own);
+    for (int peer = 0; peer < mine.size(); ++peer)
+      wait_for(mine, peer, 1, value, deadline, "meeting");
     for (int peer = 0; peer < mine.size(); ++peer) {
       const std::byte* theirs = mine.window(peer).data() + offset;
       const auto wanted = static_cast<std::byte>(pattern(peer, round));
       expect(std::all_of(theirs, theirs + bytes, [&](std::byte got) { return got == wanted; }),
              fmt::format("rank {} saw old bytes of rank {} in round {}", mine.rank(), peer, round));
     }
+    std::memset(mine.note(mine.rank()).data(), pattern(mine.rank(), round / 2), 8);
+    meet(mine, value, deadline, Transport::kNoteFlag);
+    for (int peer = 0; peer < mine.size(); ++peer)
+      expect(mine.note(peer)[7] == static_cast<std::byte>(pattern(peer, round / 2)),
+             fmt::format("rank {} saw an old note of rank {}", mine.rank(), peer));
     // The note has no second half: let all read it before it changes.
-    meet(mine, static_cast<std::uint64_t>(round), deadline, 2);
+    meet(mine, value, deadline, 3);
   }
 }
 
@@ -154,15 +162,16 @@ TEST_P(Conformance, ARankThatLeavesIsAPeerFailureButWhatItPublishedCounts) {
   EXPECT_THAT(results, Each(IsEmpty()));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Conformance,
-    testing::Combine(testing::Values(Kind::kThreads, Kind::kSharedMemoryThreads, Kind::kProcesses),
-                     testing::Values(1, 2, 3, 5, 8)),
-    [](const auto& world) {
-      std::ostringstream name;
-      name << std::get<0>(world.param) << std::get<1>(world.param);
-      return name.str();
-    });
+INSTANTIATE_TEST_SUITE_P(All, Conformance,
+                         testing::Combine(testing::Values(Kind::kThreads,
+                                                          Kind::kSharedMemoryThreads,
+                                                          Kind::kProcesses, Kind::kMessages),
+                                          testing::Values(1, 2, 3, 5, 8)),
+                         [](const auto& world) {
+                           std::ostringstream name;
+                           name << std::get<0>(world.param) << std::get<1>(world.param);
+                           return name.str();
+                         });
 
 TEST(BothPay, NobodyIsForgottenAsleep) {
   // The order for machines without membarrier, which the transports do not choose here.

@@ -228,14 +228,6 @@ std::uint64_t HostTransport::wait(int rank, int flag, std::uint64_t value, Call&
   return wait_asleep(rank, flag, value, call);
 }
 
-std::string HostTransport::last_sign_of(int rank) const {
-  std::uint64_t last = 0;
-  for (const int flag : {kCallFlags, kCallFlags + 1}) last = std::max(last, peek(rank, flag));
-  if (count_of(last) == 0) return "it has not entered any operation of this epoch";
-  return fmt::format("it last entered operation {}{}", count_of(last),
-                     epoch_of(last) == epoch() ? "" : " of an earlier epoch");
-}
-
 /// Whom a rank that is late waits for itself, and so on: the last of them is to blame.
 std::string HostTransport::describe_chain(int rank, std::uint64_t epoch) const {
   std::string chain;
@@ -289,10 +281,10 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
       throw PeerFailure(fmt::format("rank {} waited for {}, and {} has died: {}", rank_,
                                     describe(rank), describe(*dead_other), call.describe()));
     if (is_late)
-      throw DeadlineExceeded(
-          fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}{}", rank_,
-                      std::chrono::duration<double>(now - start).count(), describe(rank),
-                      call.describe(), last_sign_of(rank), describe_chain(rank, call.epoch)));
+      throw DeadlineExceeded(fmt::format(
+          "rank {} waited {:.3g} s for {}, until the deadline: {}; {}{}", rank_,
+          std::chrono::duration<double>(now - start).count(), describe(rank), call.describe(),
+          describe_last_sign(*this, rank), describe_chain(rank, call.epoch)));
     const auto limit = std::min<Clock::duration>(how_.tuning.slice, deadline - now);
     sleep_until(theirs, value, limit, how_.order);
   }

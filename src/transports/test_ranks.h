@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "core/file_descriptor.h"
+#include "engines/test_engine.h"
 #include "fanin/error.h"
 #include "transports/in_process.h"
+#include "transports/message_transport.h"
 #include "transports/shared_memory.h"
 
 namespace fanin::test {
@@ -45,10 +47,10 @@ class Folder {
   std::filesystem::path path_;
 };
 
-enum class Kind { kThreads, kSharedMemoryThreads, kProcesses };
+enum class Kind { kThreads, kSharedMemoryThreads, kProcesses, kMessages };
 
 inline std::ostream& operator<<(std::ostream& out, Kind kind) {
-  constexpr std::array kNames{"Threads", "SharedMemoryThreads", "Processes"};
+  constexpr std::array kNames{"Threads", "SharedMemoryThreads", "Processes", "Messages"};
   return out << kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -127,6 +129,15 @@ inline std::unique_ptr<Transport> join(const Folder& folder, const World& world,
                             Clock::now() + 20s, world.tuning);
 }
 
+/// Ranks that see nothing of each other.
+inline std::vector<std::unique_ptr<Transport>> make_message_transports(
+    const std::vector<int>& hosts, std::size_t window_bytes = 65536) {
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (std::unique_ptr<Engine>& engine : make_loop_engines(hosts))
+    transports.push_back(make_message_transport(std::move(engine), window_bytes));
+  return transports;
+}
+
 /// Runs `body` as each rank; the outcome of each, by rank.
 inline std::vector<std::string> outcomes(const World& world, const OwningBody& body) {
   const auto size = static_cast<std::size_t>(world.size);
@@ -142,11 +153,13 @@ inline std::vector<std::string> outcomes(const World& world, const OwningBody& b
   std::vector<std::unique_ptr<Transport>> transports(size);
   if (world.kind == Kind::kThreads)
     transports = make_in_process(world.size, world.window_bytes, world.tuning);
+  if (world.kind == Kind::kMessages)
+    transports = make_message_transports(std::vector<int>(size, 0), world.window_bytes);
   std::vector<std::jthread> threads;
   for (std::size_t rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
       results[rank] = outcome_of([&] {
-        std::unique_ptr<Transport> mine = world.kind == Kind::kThreads
+        std::unique_ptr<Transport> mine = transports[rank]
                                               ? std::move(transports[rank])
                                               : join(folder, world, static_cast<int>(rank));
         body(std::move(mine));

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "transports/epoch.h"
+
 namespace fanin {
 
 void throw_epoch_end(const EpochEnd& end, const Call& call) {
@@ -20,6 +24,14 @@ void throw_epoch_end(const EpochEnd& end, const Call& call) {
       break;
   }
   throw PeerFailure(sentence);
+}
+
+std::string describe_last_sign(const Transport& transport, int rank) {
+  const std::uint64_t last = std::max(transport.peek(rank, Transport::kCallFlags),
+                                      transport.peek(rank, Transport::kCallFlags + 1));
+  if (count_of(last) == 0) return "it has not entered any operation of this epoch";
+  return fmt::format("it last entered operation {}{}", count_of(last),
+                     epoch_of(last) == transport.epoch() ? "" : " of an earlier epoch");
 }
 
 }  // namespace fanin

@@ -60,10 +60,17 @@ struct EpochEnd {
 /// Throws what the rank that ended the epoch has thrown, with its sentence.
 [[noreturn]] void throw_epoch_end(const EpochEnd& end, const Call& call);
 
+class Links;
+
 /// As long as it lives, registered memory of other ranks may be read and written.
 using WriteAccess = std::shared_lock<std::shared_mutex>;
 
-/// Some ranks of one host, as one of them sees it. One object per rank; its functions are called by
+class Transport;
+
+/// What a rank that is waited for has last entered, as the end of a sentence.
+std::string describe_last_sign(const Transport& transport, int rank);
+
+/// Some ranks, as one of them sees them. One object per rank; its functions are called by
 /// one thread at a time, but for epoch() and end_epoch(), which any may call.
 ///
 /// Each rank owns a window of bytes, a note and a row of flags. Its own it writes, those of others
@@ -106,10 +113,22 @@ class Transport {
   /// What this rank may do with the data of `peer`.
   virtual Sight sight(int peer) const = 0;
 
+  /// How data goes to ranks that see no windows; null if all do.
+  virtual Links* links() { return nullptr; }
+
+  /// For each rank the lowest rank that is on the same host.
+  virtual std::vector<int> hosts() const {
+    return std::vector<int>(static_cast<std::size_t>(size()), 0);
+  }
+
+  /// Whether threads may take turns to use transports of this process.
+  virtual bool serves_threads() const { return true; }
+
   /// Names the rank for messages, with what is known about it: "rank 1 (process 42)".
   virtual std::string describe(int peer) const = 0;
 
-  /// The window of a rank: 64-byte aligned, the same size for all ranks.
+  /// The window of a rank: 64-byte aligned, the same size for all ranks. That of a rank whose
+  /// windows are not seen holds what it has published.
   virtual std::span<std::byte> window(int rank) = 0;
 
   /// The note of a rank: kNoteBytes, 64-byte aligned.
@@ -148,6 +167,12 @@ class Transport {
   /// Sets one of this rank's flags: everything that this rank wrote before is visible to whoever
   /// sees the value. Values must not decrease.
   virtual void publish(int flag, std::uint64_t value) = 0;
+
+  /// The same, for ranks that do not see windows: they get these bytes of this rank's.
+  virtual void publish(int flag, std::uint64_t value, std::span<const std::byte> of_window) {
+    static_cast<void>(of_window);
+    publish(flag, value);
+  }
 
   /// The present value of a flag, with acquire order.
   virtual std::uint64_t peek(int rank, int flag) const = 0;

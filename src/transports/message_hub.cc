@@ -1,0 +1,232 @@
+#include "transports/message_hub.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "fanin/context.h"
+#include "fanin/error.h"
+
+namespace fanin {
+namespace {
+
+// Ends that are remembered, for those who ask late.
+constexpr std::size_t kMostEnds = 16;
+
+using Kind = MessageHeader::Kind;
+
+[[noreturn]] void throw_nonsense(int from, std::string_view what) {
+  throw PeerFailure(
+      fmt::format("rank {} sent {}; do all ranks run the same version of Fanin?", from, what));
+}
+
+}  // namespace
+
+MessageHub::MessageHub(std::unique_ptr<Engine> engine, std::size_t window_bytes)
+    : engine_(std::move(engine)), window_bytes_(window_bytes) {}
+
+MessageHub::Channel& MessageHub::find(int index) {
+  std::unique_ptr<Channel>& channel = channels_[static_cast<std::size_t>(index)];
+  if (channel) return *channel;
+  channel = std::make_unique<Channel>();
+  BufferPool& buffers = Context::process().buffers();
+  for (int rank = 0; rank < engine_->size(); ++rank) {
+    auto voice = std::make_unique<Voice>();
+    voice->window = buffers.allocate(window_bytes_);
+    voice->note = buffers.allocate(Transport::kNoteBytes);
+    channel->voices.push_back(std::move(voice));
+  }
+  return *channel;
+}
+
+MessageHub::Channel& MessageHub::open(int index, std::span<const int> members) {
+  const std::lock_guard lock(mutex_);
+  Channel& channel = find(index);
+  channel.members.assign(members.begin(), members.end());
+  std::erase(channel.members, engine_->rank());
+  channel.epoch.store(0, std::memory_order_relaxed);
+  channel.ends.clear();
+  for (const auto& voice : channel.voices) {
+    for (auto& flag : voice->flags) flag.store(0, std::memory_order_relaxed);
+    voice->has_left.store(false, std::memory_order_relaxed);
+    voice->data.clear();
+    voice->done_epoch = voice->done_wave = 0;
+  }
+  channel.is_used = true;
+  return channel;
+}
+
+MessageHub::Channel& MessageHub::find_open(int index) {
+  const std::lock_guard lock(mutex_);
+  return find(index);
+}
+
+void MessageHub::close(int index) {
+  const std::lock_guard lock(mutex_);
+  Channel& channel = find(index);
+  tell_all(channel, make_block({.kind = Kind::kLeave,
+                                .channel = index,
+                                .epoch = channel.epoch.load(std::memory_order_relaxed),
+                                .words = {}},
+                               0));
+  channel.is_used = false;
+  channel.members.clear();
+}
+
+std::uint64_t MessageHub::used_channels() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t used = 0;
+  for (std::size_t index = 0; index < channels_.size(); ++index)
+    if (channels_[index] && channels_[index]->is_used) used |= std::uint64_t{1} << index;
+  return used;
+}
+
+Buffer MessageHub::make_block(const MessageHeader& header, std::size_t bytes) {
+  const Buffer block = Context::process().buffers().allocate(sizeof header + bytes);
+  std::memcpy(block.bytes().data(), &header, sizeof header);
+  return block;
+}
+
+std::span<std::byte> MessageHub::content_of(const Buffer& block) {
+  return block.bytes().subspan(sizeof(MessageHeader));
+}
+
+void MessageHub::send(int peer, const Buffer& block) {
+  const std::lock_guard lock(mutex_);
+  engine_->send(peer, block);
+}
+
+void MessageHub::send_to_all(int index, const Buffer& block) {
+  const std::lock_guard lock(mutex_);
+  tell_all(find(index), block);
+}
+
+void MessageHub::tell_all(const Channel& channel, const Buffer& block) {
+  for (const int peer : channel.members) engine_->send(peer, block);
+}
+
+std::size_t MessageHub::unsent_count(int peer) {
+  const std::lock_guard lock(mutex_);
+  return engine_->unsent_count(peer);
+}
+
+bool MessageHub::advance() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;  // another thread does it
+  bool has_come = false;
+  while (const auto arrival = engine_->advance()) {
+    sort(*arrival);
+    has_come = true;
+  }
+  return has_come;
+}
+
+void MessageHub::sort(const Engine::Arrival& arrival) {
+  if (arrival.block.size() < sizeof(MessageHeader))
+    throw_nonsense(arrival.from, "a message without a header");
+  MessageHeader header;
+  std::memcpy(&header, arrival.block.bytes().data(), sizeof header);
+  if (header.channel < 0 || header.channel >= Transport::kChannelCount)
+    throw_nonsense(arrival.from, "a message on no channel");
+  Channel& channel = find(header.channel);
+  Voice& voice = *channel.voices[static_cast<std::size_t>(arrival.from)];
+  const std::span<const std::byte> content = content_of(arrival.block);
+  switch (header.kind) {
+    case Kind::kFlag:
+      return hear_flag(voice, header, content);
+    case Kind::kData:
+      voice.data.push_back({header.epoch, header.name, arrival.block});
+      return;
+    case Kind::kDone:
+      voice.done_epoch = header.epoch;
+      voice.done_wave = header.value;
+      return;
+    case Kind::kEnd:
+      return end(header.channel, header.epoch,
+                 {.rank = header.ender,
+                  .kind = static_cast<ErrorKind>(header.value),
+                  .sentence = {reinterpret_cast<const char*>(content.data()), content.size()}});
+    case Kind::kLeave:
+      voice.has_left.store(true, std::memory_order_release);
+      return;
+  }
+  throw_nonsense(arrival.from, "a message of no kind");
+}
+
+void MessageHub::hear_flag(Voice& voice, const MessageHeader& header,
+                           std::span<const std::byte> content) {
+  const auto flag = static_cast<std::size_t>(header.flag);
+  const std::span<std::byte> target =
+      header.flag == Transport::kNoteFlag ? voice.note.bytes() : voice.window.bytes();
+  if (flag >= voice.flags.size() || header.offset > target.size() ||
+      content.size() > target.size() - header.offset)
+    throw_nonsense(-1, "a flag that does not exist");
+  if (!content.empty()) std::memcpy(target.data() + header.offset, content.data(), content.size());
+  for (std::size_t i = 0; i < header.words.size(); ++i)
+    voice.words[flag][i].store(header.words[i], std::memory_order_relaxed);
+  voice.flags[flag].store(header.value, std::memory_order_release);
+}
+
+std::optional<Buffer> MessageHub::take(int index, int peer, std::uint64_t epoch,
+                                       const MessageName& name) {
+  const std::lock_guard lock(mutex_);
+  auto& data = find(index).voices[static_cast<std::size_t>(peer)]->data;
+  // What belongs to an epoch that is over, nobody takes.
+  while (!data.empty() && data.front().epoch < epoch) data.pop_front();
+  const auto found = std::ranges::find_if(
+      data, [&](const Voice::Data& each) { return each.epoch == epoch && each.name == name; });
+  if (found == data.end()) return std::nullopt;
+  Buffer block = std::move(found->block);
+  data.erase(found);
+  return block;
+}
+
+std::uint64_t MessageHub::done(int index, int peer, std::uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  const Voice& voice = *find(index).voices[static_cast<std::size_t>(peer)];
+  return voice.done_epoch == epoch ? voice.done_wave : 0;
+}
+
+void MessageHub::end(int index, std::uint64_t epoch, const EpochEnd& end) {
+  Channel& channel = find(index);
+  if (channel.epoch.load(std::memory_order_relaxed) != epoch) return;
+  channel.ends[epoch] = end;
+  if (channel.ends.size() > kMostEnds) channel.ends.erase(channel.ends.begin());
+  const Buffer block = make_block({.kind = Kind::kEnd,
+                                   .channel = index,
+                                   .epoch = epoch,
+                                   .value = static_cast<std::uint64_t>(end.kind),
+                                   .ender = end.rank,
+                                   .words = {}},
+                                  end.sentence.size());
+  std::memcpy(content_of(block).data(), end.sentence.data(), end.sentence.size());
+  tell_all(channel, block);
+  channel.epoch.store(epoch + 1, std::memory_order_release);
+}
+
+void MessageHub::end_epoch(int index, std::uint64_t epoch, const EpochEnd& end) {
+  const std::lock_guard lock(mutex_);
+  this->end(index, epoch, end);
+}
+
+std::optional<EpochEnd> MessageHub::end_of(int index, std::uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  const Channel& channel = find(index);
+  const auto found = channel.ends.find(epoch);
+  if (found == channel.ends.end()) return std::nullopt;
+  return found->second;
+}
+
+void MessageHub::Rest::take() {
+  using std::chrono_literals::operator""us;
+  const Deadline now = Clock::now();
+  if (!since_) since_ = now;
+  if (now - *since_ < 200us)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(20us);
+}
+
+}  // namespace fanin

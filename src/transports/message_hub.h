@@ -1,0 +1,134 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engines/engine.h"
+#include "transports/links.h"
+#include "transports/transport.h"
+
+namespace fanin {
+
+/// Before every message between processes.
+struct MessageHeader {
+  enum class Kind : std::uint32_t {
+    kFlag,   // a flag with its words; what follows is of the window, or the note
+    kData,   // a message of a plan
+    kDone,   // the sender is done with all waves before one
+    kEnd,    // the epoch has ended; what follows is the sentence
+    kLeave,  // the sender leaves the channel
+  };
+  Kind kind = Kind::kFlag;
+  std::int32_t channel = 0;
+  std::uint64_t epoch = 0;                                    // of all but kFlag
+  std::uint64_t value = 0;                                    // of a flag, or waves
+  std::int32_t flag = 0;                                      // of kFlag
+  std::int32_t ender = 0;                                     // of kEnd: a rank of the engine
+  std::uint64_t offset = 0;                                   // of kFlag: where the bytes go
+  MessageName name = {};                                      // of kData
+  std::array<std::uint64_t, Transport::kMessageWords> words;  // of kFlag
+};
+
+/// What a process has heard from others through an engine, sorted by channel and rank, and what it
+/// tells them. Shared by the transports of a process. Any thread may call; one at a time moves the
+/// messages. Ranks are those of the engine.
+class MessageHub {
+ public:
+  static constexpr int kFlagCount = 64;
+
+  MessageHub(std::unique_ptr<Engine> engine, std::size_t window_bytes);
+  MessageHub(const MessageHub&) = delete;
+  MessageHub& operator=(const MessageHub&) = delete;
+
+  const Engine& engine() const { return *engine_; }
+
+  /// What a rank has said on a channel.
+  struct Voice {
+    std::array<std::atomic<std::uint64_t>, kFlagCount> flags = {};
+    std::array<Transport::Message, kFlagCount> words = {};
+    Buffer window;
+    Buffer note;
+    std::atomic<bool> has_left = false;
+
+    struct Data {
+      std::uint64_t epoch;
+      MessageName name;
+      Buffer block;
+    };
+    // With the hub's lock:
+    std::deque<Data> data = {};
+    std::uint64_t done_epoch = 0;
+    std::uint64_t done_wave = 0;
+  };
+
+  /// A channel of all ranks.
+  struct Channel {
+    std::vector<std::unique_ptr<Voice>> voices;  // by rank
+    std::atomic<std::uint64_t> epoch = 0;
+    bool is_used = false;  // with the lock
+    // With the hub's lock:
+    std::vector<int> members;                // of the group that uses it, but for this rank
+    std::map<std::uint64_t, EpochEnd> ends;  // their ranks are the engine's
+  };
+
+  /// A group of these ranks begins to use a channel, and stops. Nothing is left on it of earlier
+  /// ones. No member may use it before all have opened it.
+  Channel& open(int index, std::span<const int> members);
+  void close(int index);
+  /// One that has been opened.
+  Channel& find_open(int index);
+  std::uint64_t used_channels();
+
+  /// A block that begins with the header, with room for `bytes` more.
+  static Buffer make_block(const MessageHeader& header, std::size_t bytes);
+  static std::span<std::byte> content_of(const Buffer& block);
+
+  void send(int peer, const Buffer& block);
+
+  /// To all members of a channel.
+  void send_to_all(int index, const Buffer& block);
+  std::size_t unsent_count(int peer);
+
+  /// Sorts what has come; whether there was anything.
+  bool advance();
+
+  std::optional<Buffer> take(int channel, int peer, std::uint64_t epoch, const MessageName& name);
+  std::uint64_t done(int channel, int peer, std::uint64_t epoch);
+
+  /// Ends an epoch, unless it has ended already, and tells all members, who tell each other: so
+  /// nobody hears of the next epoch before.
+  void end_epoch(int channel, std::uint64_t epoch, const EpochEnd& end);
+  std::optional<EpochEnd> end_of(int channel, std::uint64_t epoch);
+
+  /// A thread that finds nothing to do lets others run, later it sleeps a little.
+  class Rest {
+   public:
+    void take();
+
+   private:
+    std::optional<Deadline> since_ = std::nullopt;
+  };
+
+ private:
+  // With the lock. A channel is made when it is first needed, here or by a message.
+  Channel& find(int index);
+  void sort(const Engine::Arrival& arrival);
+  void hear_flag(Voice& voice, const MessageHeader& header, std::span<const std::byte> content);
+  void end(int index, std::uint64_t epoch, const EpochEnd& end);
+  void tell_all(const Channel& channel, const Buffer& block);
+
+  std::unique_ptr<Engine> engine_;
+  std::size_t window_bytes_;
+  std::mutex mutex_;
+  std::array<std::unique_ptr<Channel>, Transport::kChannelCount> channels_;
+};
+
+}  // namespace fanin

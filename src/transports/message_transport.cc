@@ -1,0 +1,257 @@
+#include "transports/message_transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "transports/epoch.h"
+#include "transports/message_hub.h"
+
+namespace fanin {
+namespace {
+
+// Messages for one rank that wait to be on their way.
+constexpr std::size_t kMostUnsent = 8;
+
+using Kind = MessageHeader::Kind;
+
+class MessageTransport : public Transport, public Links {
+ public:
+  struct Place {
+    std::vector<int> members;  // ranks of the engine, by rank
+    int channel = 0;
+    int epoch_channel = 0;
+  };
+
+  MessageTransport(std::shared_ptr<MessageHub> hub, Place place)
+      : hub_(std::move(hub)),
+        place_(std::move(place)),
+        channel_(hub_->open(place_.channel, place_.members)),
+        epochs_(place_.channel == place_.epoch_channel ? channel_
+                                                       : hub_->find_open(place_.epoch_channel)),
+        rank_(static_cast<int>(std::ranges::find(place_.members, hub_->engine().rank()) -
+                               place_.members.begin())) {}
+  ~MessageTransport() override { hub_->close(place_.channel); }
+  MessageTransport(const MessageTransport&) = delete;
+  MessageTransport& operator=(const MessageTransport&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(place_.members.size()); }
+  std::string_view name() const override { return "mpi"; }
+  Sight sight(int peer) const override { return peer == rank_ ? Sight::kMemory : Sight::kMessage; }
+  Links* links() override { return this; }
+  bool serves_threads() const override { return hub_->engine().serves_threads(); }
+
+  std::vector<int> hosts() const override {
+    const std::vector<int>& all = hub_->engine().hosts();
+    std::vector<int> mine;
+    for (const int member : place_.members) {
+      const auto same = std::ranges::find_if(place_.members, [&](int other) {
+        return all[static_cast<std::size_t>(other)] == all[static_cast<std::size_t>(member)];
+      });
+      mine.push_back(static_cast<int>(same - place_.members.begin()));
+    }
+    return mine;
+  }
+
+  std::string describe(int peer) const override {
+    const int member = this->member(peer);
+    const int host = hub_->engine().hosts()[static_cast<std::size_t>(member)];
+    return member == peer && host == member
+               ? fmt::format("rank {}", peer)
+               : fmt::format("rank {} (MPI rank {}, on the host of MPI rank {})", peer, member,
+                             host);
+  }
+
+  std::span<std::byte> window(int rank) override { return voice(rank).window.bytes(); }
+  std::span<std::byte> note(int rank) override { return voice(rank).note.bytes(); }
+  std::span<std::byte> registered(int) override { return {}; }
+  std::size_t registered_unit() const override { return 1; }
+  std::optional<std::uint64_t> renewal_count() const override { return std::nullopt; }
+  WriteAccess write_access(std::span<const std::uint64_t>, const Call& call) override {
+    throw PeerFailure(
+        fmt::format("a rank tells where its memory is, which nobody sees: {}", call.describe()));
+  }
+  void renew(std::span<const std::span<std::byte>>) override {}
+  std::shared_ptr<void> memory_handle() override { return hub_; }
+  int flag_count() const override { return MessageHub::kFlagCount; }
+  Message& message(int rank, int flag) override {
+    return voice(rank).words[static_cast<std::size_t>(flag)];
+  }
+
+  void publish(int flag, std::uint64_t value) override {
+    // Notes are for ranks that differ: seldom, so they go whole.
+    publish(flag, value,
+            flag == kNoteFlag ? voice(rank_).note.bytes() : std::span<const std::byte>());
+  }
+
+  void publish(int flag, std::uint64_t value, std::span<const std::byte> bytes) override {
+    MessageHub::Voice& mine = voice(rank_);
+    const Buffer& source = flag == kNoteFlag ? mine.note : mine.window;
+    MessageHeader header{
+        .kind = Kind::kFlag,
+        .channel = place_.channel,
+        .value = value,
+        .flag = flag,
+        .offset =
+            bytes.empty() ? 0 : static_cast<std::uint64_t>(bytes.data() - source.bytes().data()),
+        .words = {}};
+    for (std::size_t i = 0; i < header.words.size(); ++i)
+      header.words[i] =
+          mine.words[static_cast<std::size_t>(flag)][i].load(std::memory_order_relaxed);
+    const Buffer block = MessageHub::make_block(header, bytes.size());
+    if (!bytes.empty())
+      std::memcpy(MessageHub::content_of(block).data(), bytes.data(), bytes.size());
+    hub_->send_to_all(place_.channel, block);
+    mine.flags[static_cast<std::size_t>(flag)].store(value, std::memory_order_release);
+  }
+
+  std::uint64_t peek(int rank, int flag) const override {
+    return voice(rank).flags[static_cast<std::size_t>(flag)].load(std::memory_order_acquire);
+  }
+
+  std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) override {
+    Waiting waiting;
+    for (;;) {
+      const bool is_over = epoch() != call.epoch;
+      const bool has_gone = voice(rank).has_left.load(std::memory_order_acquire);
+      // Looked at after its end: what a rank has published before that counts.
+      if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
+      go_on(rank, is_over, has_gone, waiting, call);
+    }
+  }
+
+  std::uint64_t epoch() const override { return epochs_.epoch.load(std::memory_order_acquire); }
+
+  void end_epoch(std::uint64_t epoch, const EpochEnd& end) override {
+    hub_->end_epoch(place_.epoch_channel, epoch,
+                    {.rank = member(end.rank), .kind = end.kind, .sentence = end.sentence});
+  }
+
+  // Channels are opened anew.
+  void begin_epoch(std::uint64_t) override {}
+
+  EpochEnd end_of(std::uint64_t epoch) const override {
+    std::optional<EpochEnd> end = hub_->end_of(place_.epoch_channel, epoch);
+    if (!end) return {.rank = rank_, .sentence = "it no longer knows why"};
+    const auto found = std::ranges::find(place_.members, end->rank);
+    end->rank = static_cast<int>(found - place_.members.begin());
+    return std::move(*end);
+  }
+
+  bool is_gone(int peer) override { return voice(peer).has_left.load(std::memory_order_acquire); }
+
+  int find_decider(std::uint64_t) override {
+    throw Unavailable(
+        "a group whose messages MPI carries cannot shrink: when one of its ranks dies, mpirun ends "
+        "the job; start it again with fewer ranks");
+  }
+
+  std::unique_ptr<Transport> open(int channel, int epoch_channel,
+                                  std::span<const int> ranks) override {
+    Place place{.members = {}, .channel = channel, .epoch_channel = epoch_channel};
+    for (const int rank : ranks) place.members.push_back(member(rank));
+    return std::make_unique<MessageTransport>(hub_, std::move(place));
+  }
+  std::uint64_t used_channels() const override { return hub_->used_channels(); }
+
+  bool can_send(int peer) override { return hub_->unsent_count(member(peer)) < kMostUnsent; }
+
+  Draft begin(const MessageName& name, std::size_t bytes, const Call& call) override {
+    Buffer block = MessageHub::make_block({.kind = Kind::kData,
+                                           .channel = place_.channel,
+                                           .epoch = call.epoch,
+                                           .name = name,
+                                           .words = {}},
+                                          bytes);
+    const std::span<std::byte> content = MessageHub::content_of(block);
+    return {std::move(block), content};
+  }
+
+  void send(int peer, Draft draft) override { hub_->send(member(peer), draft.block); }
+
+  std::optional<Delivery> take(int peer, const MessageName& name, const Call& call) override {
+    std::optional<Buffer> block = hub_->take(place_.channel, member(peer), call.epoch, name);
+    if (!block) return std::nullopt;
+    link_waiting_ = {};
+    const std::span<const std::byte> content = MessageHub::content_of(*block);
+    return Delivery{std::move(*block), content};
+  }
+
+  void tell_done(int peer, std::uint64_t wave, const Call& call) override {
+    hub_->send(member(peer), MessageHub::make_block({.kind = Kind::kDone,
+                                                     .channel = place_.channel,
+                                                     .epoch = call.epoch,
+                                                     .value = wave,
+                                                     .words = {}},
+                                                    0));
+  }
+
+  std::uint64_t done(int peer, const Call& call) override {
+    return hub_->done(place_.channel, member(peer), call.epoch);
+  }
+
+  void wait(int peer, Call& call) override {
+    const bool is_over = epoch() != call.epoch;
+    const bool has_gone = voice(peer).has_left.load(std::memory_order_acquire);
+    go_on(peer, is_over, has_gone, link_waiting_, call);
+  }
+
+ private:
+  /// How long a wait has lasted already.
+  struct Waiting {
+    std::optional<Deadline> since = std::nullopt;
+    MessageHub::Rest rest = {};
+  };
+
+  int member(int rank) const { return place_.members[static_cast<std::size_t>(rank)]; }
+
+  MessageHub::Voice& voice(int rank) const {
+    assert(rank >= 0 && rank < size());
+    return *channel_.voices[static_cast<std::size_t>(member(rank))];
+  }
+
+  /// Moves messages on; if there are none, throws if there is a reason to, or rests.
+  void go_on(int rank, bool is_over, bool has_gone, Waiting& waiting, Call& call) {
+    if (hub_->advance()) {
+      waiting = {};
+      return;
+    }
+    if (is_over) throw_epoch_end(end_of(call.epoch), call);
+    if (has_gone)
+      throw PeerFailure(fmt::format("rank {} waited for {}, which has left the group: {}", rank_,
+                                    describe(rank), call.describe()));
+    const Deadline now = Clock::now();
+    if (!waiting.since) waiting.since = now;
+    if (now >= call.until())
+      throw DeadlineExceeded(
+          fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}", rank_,
+                      std::chrono::duration<double>(now - *waiting.since).count(), describe(rank),
+                      call.describe(), describe_last_sign(*this, rank)));
+    waiting.rest.take();
+  }
+
+  std::shared_ptr<MessageHub> hub_;
+  Place place_;
+  MessageHub::Channel& channel_;
+  MessageHub::Channel& epochs_;
+  int rank_;
+  Waiting link_waiting_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_message_transport(std::unique_ptr<Engine> engine,
+                                                  std::size_t window_bytes) {
+  MessageTransport::Place place;
+  place.members.resize(static_cast<std::size_t>(engine->size()));
+  std::iota(place.members.begin(), place.members.end(), 0);
+  return std::make_unique<MessageTransport>(
+      std::make_shared<MessageHub>(std::move(engine), window_bytes), std::move(place));
+}
+
+}  // namespace fanin
