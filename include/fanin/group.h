@@ -22,8 +22,10 @@ struct AllReduceOptions {
   /// kWide or kNative.
   Accumulation accumulation = Accumulation::kWide;
 
-  /// Names the algorithm, which decides the order of the sum.
-  std::string algorithm = "direct";
+  /// Names the algorithm, which decides the order of the sum; between hosts, the way too. "auto" is
+  /// "direct" among ranks of one host; among several, what crosses the wires between them least:
+  /// "direct//ring", or "ring" where hosts have one rank each or not as many.
+  std::string algorithm = "auto";
 
   /// The caller's step number. Ranks compare it, so that a straggler is an error, never a wrong
   /// sum.
@@ -57,7 +59,7 @@ class Group {
   int rank() const;
   int size() const;
 
-  /// How the ranks talk: "in-process" or "shared-memory".
+  /// How the ranks talk: "in-process", "shared-memory" or "mpi".
   std::string_view transport() const;
 
   /// How often the group has failed so far.

@@ -75,7 +75,7 @@ BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook&
       fingerprint_(fingerprint_of(request_)),
       arithmetic_(make_arithmetic(request_.op, request_.items.front().dtype, request_.accumulation,
                                   lane.transport().size())),
-      schedule_(book.find(request_.algorithm, lane.transport().size(), goal_of(request_.operation),
+      schedule_(book.find(request_.algorithm, lane.transport().hosts(), goal_of(request_.operation),
                           request_.root)),
       context_(context),
       counts_(counts_of(request_, extents_)),

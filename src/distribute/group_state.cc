@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/require.h"
+#include "distribute/host_levels.h"
 #include "distribute/shrink.h"
-#include "fanin/algorithms.h"
 #include "fanin/context.h"
 #include "transports/epoch.h"
 
@@ -17,7 +17,7 @@ namespace {
 // Calls that are kept bound on each lane for the next ones like them.
 constexpr std::size_t kMostCalls = 512;
 
-constexpr std::string_view kMoveAlgorithm = "direct";
+constexpr std::string_view kMoveAlgorithm = kAutomatic;
 
 std::unique_ptr<Transport> open_second_lane(Transport& transport) {
   std::vector<int> ranks(static_cast<std::size_t>(transport.size()));
@@ -195,7 +195,7 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
                     .op = options.op,
                     .accumulation = options.accumulation,
                     .algorithm = options.algorithm};
-    canonical_algorithm(options.algorithm);
+    check_algorithm(options.algorithm);
     for (const Tensor& input : inputs) {
       require(input.dtype() == inputs.front().dtype(), ErrorKind::kDtypeMismatch,
               "the tensors of one all-reduce are {} and {}; give those of one dtype",
@@ -281,7 +281,7 @@ void Group::State::reduce(const Tensor& input, const TensorView& out, int root,
     require(root >= 0 && root < transport().size(), ErrorKind::kBadOption,
             "rank {} does not exist in a group of {}; ranks count from 0", root,
             transport().size());
-    canonical_algorithm(options.algorithm);
+    check_algorithm(options.algorithm);
     if (transport().rank() == root) {
       check_output(input, out, result_dtype(options.op, input.dtype()));
       check_overlap(input, out);

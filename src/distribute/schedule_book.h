@@ -5,29 +5,31 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "distribute/host_levels.h"
 #include "executor/proved_schedule.h"
-#include "fanin/algorithms.h"
 
 namespace fanin {
 
 /// The schedules that groups have used, each built and proved once. Any thread may ask.
 class ScheduleBook {
  public:
-  /// Throws InvalidArgument as build_schedule().
-  std::shared_ptr<const ProvedSchedule> find(const std::string& algorithm, int rank_count,
+  /// As build_for_hosts(), and throws as that.
+  std::shared_ptr<const ProvedSchedule> find(const std::string& algorithm, std::vector<int> hosts,
                                              Goal goal, std::optional<int> root) {
     const std::lock_guard lock(mutex_);
-    auto& entry = schedules_[{algorithm, rank_count, goal, root.value_or(-1)}];
+    auto& entry = schedules_[{algorithm, hosts, goal, root.value_or(-1)}];
     if (!entry)
-      entry = std::make_shared<const ProvedSchedule>(build_schedule(
-          algorithm, {.topology = {.worker_count = rank_count}, .goal = goal, .root = root}));
+      entry = std::make_shared<const ProvedSchedule>(build_for_hosts(
+          algorithm == kAutomatic ? choose_algorithm(hosts) : algorithm, hosts, goal, root));
     return entry;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::tuple<std::string, int, Goal, int>, std::shared_ptr<const ProvedSchedule>>
+  std::map<std::tuple<std::string, std::vector<int>, Goal, int>,
+           std::shared_ptr<const ProvedSchedule>>
       schedules_;
 };
 

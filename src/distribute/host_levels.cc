@@ -1,0 +1,73 @@
+#include "distribute/host_levels.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace fanin {
+namespace {
+
+/// The ranks of each host, host after host.
+struct Levels {
+  int host_count = 0;
+  std::vector<int> ranks = {};
+  bool are_even = true;
+
+  bool are_in_order() const { return std::ranges::is_sorted(ranks); }
+  int ranks_of_each() const { return static_cast<int>(ranks.size()) / host_count; }
+};
+
+Levels levels_of(std::span<const int> hosts) {
+  std::map<int, std::vector<int>> ranks_of;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    ranks_of[hosts[rank]].push_back(static_cast<int>(rank));
+  Levels levels{.host_count = static_cast<int>(ranks_of.size())};
+  for (const auto& [host, ranks] : ranks_of) {
+    levels.ranks.insert(levels.ranks.end(), ranks.begin(), ranks.end());
+    levels.are_even &= ranks.size() == ranks_of.begin()->second.size();
+  }
+  return levels;
+}
+
+/// Every rank is another one; of an all-reduce, whose ranks are all alike.
+void rename(Schedule& schedule, std::span<const int> names) {
+  const auto name_of = [&](int place) {
+    return place < schedule.rank_count ? names[static_cast<std::size_t>(place)] : place;
+  };
+  for (Round& round : schedule.rounds)
+    for (Step& step : round) {
+      step.to = name_of(step.to);
+      for (int& source : step.sources) source = name_of(source);
+    }
+}
+
+}  // namespace
+
+void check_algorithm(const std::string& name) {
+  if (name != kAutomatic) canonical_algorithm(name);
+}
+
+std::string choose_algorithm(std::span<const int> hosts) {
+  const Levels levels = levels_of(hosts);
+  if (levels.host_count == 1) return "direct";
+  return levels.are_even && levels.ranks_of_each() > 1 ? "direct//ring" : "ring";
+}
+
+Schedule build_for_hosts(const std::string& algorithm, std::span<const int> hosts, Goal goal,
+                         std::optional<int> root) {
+  const Levels levels = levels_of(hosts);
+  const bool has_levels = algorithm.find('/') != std::string::npos && levels.host_count > 1 &&
+                          levels.are_even && levels.ranks_of_each() > 1;
+  // Of other goals each rank has a part of its own, so they cannot be renamed.
+  if (!has_levels || (goal != Goal::kAllReduce && !levels.are_in_order()))
+    return build_schedule(
+        algorithm,
+        {.topology = {.worker_count = static_cast<int>(hosts.size())}, .goal = goal, .root = root});
+  Schedule schedule = build_schedule(
+      algorithm,
+      {.topology = {levels.host_count, levels.ranks_of_each()}, .goal = goal, .root = root});
+  if (!levels.are_in_order()) rename(schedule, levels.ranks);
+  return schedule;
+}
+
+}  // namespace fanin

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "fanin/algorithms.h"
+
+namespace fanin {
+
+/// What AllReduceOptions::algorithm stands for when it is kAutomatic: direct within one host; else
+/// what crosses the wires between hosts least.
+inline constexpr std::string_view kAutomatic = "auto";
+std::string choose_algorithm(std::span<const int> hosts);
+
+/// Throws InvalidArgument (kBadSpec) unless it is an algorithm or kAutomatic.
+void check_algorithm(const std::string& name);
+
+/// The schedule of ranks that are spread over hosts; for each rank the lowest rank on the same one.
+/// The two levels of "a/b" and "a//b" are the hosts, if all have as many ranks; other algorithms
+/// know of no hosts, so that their sums have the same order everywhere. Throws as build_schedule().
+Schedule build_for_hosts(const std::string& algorithm, std::span<const int> hosts, Goal goal,
+                         std::optional<int> root);
+
+}  // namespace fanin

@@ -1,0 +1,60 @@
+#include "distribute/host_levels.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace fanin {
+namespace {
+
+using Hosts = std::vector<int>;
+
+/// Copies of a chunk that go from one host to another.
+int crossings_of(const Schedule& schedule, const Hosts& hosts) {
+  int count = 0;
+  for (const Round& round : schedule.rounds)
+    for (const Step& step : round)
+      for (const int source : std::set<int>(step.sources.begin(), step.sources.end()))
+        if (hosts[static_cast<std::size_t>(source)] != hosts[static_cast<std::size_t>(step.to)])
+          count += step.chunks.last - step.chunks.first;
+  return count;
+}
+
+TEST(HostLevels, TheWireIsCrossedAsLittleAsTheLevelsAllow) {
+  for (const Hosts& hosts : {Hosts{0, 0, 2, 2}, Hosts{0, 1, 0, 1}, Hosts{0, 1, 1, 0}})
+    for (const char* algorithm : {"direct/ring", "direct//ring"}) {
+      const Schedule schedule = build_for_hosts(algorithm, hosts, Goal::kAllReduce, std::nullopt);
+      EXPECT_EQ(find_error(schedule), std::nullopt);
+      // Each host sends all the data once.
+      EXPECT_EQ(crossings_of(schedule, hosts), 2 * schedule.chunk_count) << algorithm;
+    }
+}
+
+TEST(HostLevels, AlgorithmsOfOneLevelKnowNoHosts) {
+  for (const char* algorithm : {"direct", "ring", "shuffle"})
+    EXPECT_EQ(build_for_hosts(algorithm, Hosts{0, 1, 0, 1}, Goal::kAllReduce, std::nullopt),
+              build_for_hosts(algorithm, Hosts{0, 0, 0, 0}, Goal::kAllReduce, std::nullopt));
+}
+
+TEST(HostLevels, UnevenHostsHaveNoLevels) {
+  EXPECT_EQ(build_for_hosts("direct/ring", Hosts{0, 0, 2}, Goal::kAllReduce, std::nullopt),
+            build_for_hosts("direct/ring", Hosts{0, 0, 0}, Goal::kAllReduce, std::nullopt));
+}
+
+TEST(HostLevels, OtherGoalsAreProvedToo) {
+  for (const Goal goal : all_goals())
+    for (const Hosts& hosts : {Hosts{0, 0, 2, 2}, Hosts{0, 1, 0, 1}})
+      EXPECT_EQ(find_error(build_for_hosts("direct//ring", hosts, goal, 1)), std::nullopt)
+          << name(goal);
+}
+
+TEST(HostLevels, TheAutomaticAlgorithmFollowsTheHosts) {
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 0}), "direct");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2}), "direct//ring");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 1, 2}), "ring");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2}), "ring");
+}
+
+}  // namespace
+}  // namespace fanin
