@@ -45,7 +45,8 @@ TEST(HostLevels, UnevenHostsHaveNoLevels) {
 TEST(HostLevels, OtherGoalsAreProvedToo) {
   for (const Goal goal : all_goals())
     for (const Hosts& hosts : {Hosts{0, 0, 2, 2}, Hosts{0, 1, 0, 1}})
-      EXPECT_EQ(find_error(build_for_hosts("direct//ring", hosts, goal, 1)), std::nullopt)
+      EXPECT_EQ(find_error(build_for_hosts("direct//ring", hosts, goal, std::nullopt)),
+                std::nullopt)
           << name(goal);
 }
 

@@ -106,6 +106,10 @@ void check_ranks(std::span<const int> ranks, int size) {
 
 Survivors find_survivors(Transport& transport, std::uint64_t generation,
                          std::chrono::duration<double> timeout) {
+  if (!transport.can_shrink())
+    throw Unavailable(
+        "a group whose messages MPI carries cannot shrink: when one of its ranks dies, mpirun ends "
+        "the job; start it again with fewer ranks");
   // Calls that are still waiting for the dead end here; the first who comes sees to that.
   bool is_first = true;
   for (int rank = 0; rank < transport.size(); ++rank)

@@ -145,11 +145,8 @@ class MessageTransport : public Transport, public Links {
 
   bool is_gone(int peer) override { return voice(peer).has_left.load(std::memory_order_acquire); }
 
-  int find_decider(std::uint64_t) override {
-    throw Unavailable(
-        "a group whose messages MPI carries cannot shrink: when one of its ranks dies, mpirun ends "
-        "the job; start it again with fewer ranks");
-  }
+  bool can_shrink() const override { return false; }
+  int find_decider(std::uint64_t) override { return rank_; }
 
   std::unique_ptr<Transport> open(int channel, int epoch_channel,
                                   std::span<const int> ranks) override {

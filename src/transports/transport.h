@@ -124,6 +124,9 @@ class Transport {
   /// Whether threads may take turns to use transports of this process.
   virtual bool serves_threads() const { return true; }
 
+  /// Whether the survivors of a death can go on without the dead.
+  virtual bool can_shrink() const { return true; }
+
   /// Names the rank for messages, with what is known about it: "rank 1 (process 42)".
   virtual std::string describe(int peer) const = 0;
 
