@@ -16,6 +16,7 @@
 
 namespace fanin {
 
+/// For calls that sum.
 struct AllReduceOptions {
   ReduceOp op = ReduceOp::kSum;
 
@@ -33,6 +34,24 @@ struct AllReduceOptions {
 
   /// Nothing: the group's.
   std::optional<std::chrono::duration<double>> timeout = std::nullopt;
+
+  /// Of reduce_scatter: how many rows each rank gets, the same list on all ranks. Empty: as many
+  /// each.
+  std::vector<std::int64_t> extents = {};
+};
+
+/// For calls that only move data.
+struct MoveOptions {
+  /// Names the algorithm, which decides who passes the data on.
+  std::string algorithm = "auto";
+
+  /// As those of AllReduceOptions.
+  std::optional<std::int64_t> step = std::nullopt;
+  std::optional<std::chrono::duration<double>> timeout = std::nullopt;
+
+  /// Of all_gather, gather and scatter: how many rows the part of each rank has, the same list on
+  /// all ranks. Empty: as many each.
+  std::vector<std::int64_t> extents = {};
 };
 
 class Transport;
@@ -49,6 +68,12 @@ class Transport;
 /// said, inputs are as they were (unless they are the output's memory). The group then begins a new
 /// epoch: a rank that was not in the failed call joins with its next one, and the group works as
 /// before if all come. After a death every call throws, until the survivors shrink() it.
+///
+/// Where ranks have parts of the data, these lie one after the other along the first axis, in the
+/// order of the ranks. A row is what there is at one index of it; a part may have none.
+///
+/// Functions that start something return at once. Several may be under way, and go on one after the
+/// other.
 class Group {
  public:
   explicit Group(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout);
@@ -79,23 +104,61 @@ class Group {
   void all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
                   const AllReduceOptions& options = {});
 
-  /// Begins it and returns. Several may be under way.
   Handle start_all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
                           const AllReduceOptions& options = {});
 
   /// The reduction to rank `root`, whose `out` gets it; the others' is not looked at.
   void reduce(const Tensor& input, const TensorView& out, int root,
               const AllReduceOptions& options = {});
+  Handle start_reduce(const Tensor& input, const TensorView& out, int root,
+                      const AllReduceOptions& options = {});
+
+  /// This rank's part of the reduction of `input`, in which all ranks have a part. `out` may be the
+  /// memory of that part of the input if the dtypes are equal.
+  void reduce_scatter(const Tensor& input, const TensorView& out,
+                      const AllReduceOptions& options = {});
+  Tensor reduce_scatter(const Tensor& input, const AllReduceOptions& options = {});
+  Handle start_reduce_scatter(const Tensor& input, const TensorView& out,
+                              const AllReduceOptions& options = {});
 
   /// What `inout` holds on rank `root` is then in that of all.
-  void broadcast(const TensorView& inout, int root);
+  void broadcast(const TensorView& inout, int root, const MoveOptions& options = {});
+  Handle start_broadcast(const TensorView& inout, int root, const MoveOptions& options = {});
 
-  /// The tensors of all ranks one after the other, along the first axis, of which each may have
-  /// another extent.
-  Tensor all_gather(const Tensor& input);
+  /// The parts of all ranks. `input` may be the memory of this rank's part of `out`. Without `out`
+  /// and extents, ranks tell each other how many rows each has.
+  void all_gather(const Tensor& input, const TensorView& out, const MoveOptions& options = {});
+  Tensor all_gather(const Tensor& input, const MoveOptions& options = {});
+  Handle start_all_gather(const Tensor& input, const TensorView& out,
+                          const MoveOptions& options = {});
 
-  /// Returns when all ranks are here.
-  void barrier();
+  /// The same for rank `root` alone: the others' `out` is not looked at, and they get nothing.
+  void gather(const Tensor& input, const TensorView& out, int root,
+              const MoveOptions& options = {});
+  std::optional<Tensor> gather(const Tensor& input, int root, const MoveOptions& options = {});
+  Handle start_gather(const Tensor& input, const TensorView& out, int root,
+                      const MoveOptions& options = {});
+
+  /// This rank's part of what `input` holds on rank `root`; the others' is not looked at. On the
+  /// root, `out` may be the memory of its part of the input.
+  void scatter(const Tensor& input, const TensorView& out, int root,
+               const MoveOptions& options = {});
+  Handle start_scatter(const Tensor& input, const TensorView& out, int root,
+                       const MoveOptions& options = {});
+
+  /// From each rank the part of its `input` that is for this one, in the order of the senders.
+  /// All parts of all ranks are equal.
+  void all_to_all(const Tensor& input, const TensorView& out, const MoveOptions& options = {});
+  Handle start_all_to_all(const Tensor& input, const TensorView& out,
+                          const MoveOptions& options = {});
+
+  /// The same where each rank says how many rows of its input go to each rank. How many came from
+  /// each, an all_to_all of these numbers tells.
+  Tensor all_to_all(const Tensor& input, std::span<const std::int64_t> extents,
+                    const MoveOptions& options = {});
+
+  /// Returns when all ranks are here. Of the options, step and timeout count.
+  void barrier(const MoveOptions& options = {});
 
   /// Instead of the next call: the others' next call throws InvalidArgument with this sentence. For
   /// those who check arguments of their own before they call, so that nobody waits for them.

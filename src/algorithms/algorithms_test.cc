@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "fanin/error.h"
+#include "schedule/goal.h"
 #include "schedule/memory_program.h"
 #include "schedule/message_program.h"
 #include "schedule/window_program.h"
@@ -65,6 +66,21 @@ TEST_P(EveryAlgorithm, IsLoweredToMessagesForEveryGoal) {
       ASSERT_EQ(find_error(lower_to_messages(schedule), schedule), std::nullopt)
           << name(goal) << " ranks=" << ranks;
     }
+}
+
+TEST_P(EveryAlgorithm, IsLoweredToWindowsForEveryGoalAndRoot) {
+  for (int ranks = 1; ranks <= 12; ++ranks)
+    for (const Goal goal : all_goals())
+      for (const int root : {0, ranks / 2, ranks - 1}) {
+        if (root > 0 && !has_root(goal)) continue;
+        const Schedule schedule = build_schedule(
+            GetParam().name, {.topology = {.worker_count = ranks},
+                              .goal = goal,
+                              .root = has_root(goal) ? std::optional(root) : std::nullopt});
+        ASSERT_EQ(find_error(schedule), std::nullopt) << name(goal) << " ranks=" << ranks;
+        ASSERT_EQ(find_error(lower_to_window(schedule), schedule), std::nullopt)
+            << name(goal) << " ranks=" << ranks << " root=" << root;
+      }
 }
 
 TEST_P(EveryAlgorithm, IsTheOneOfItsGoldenFile) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/bytes_text.h"
+#include "schedule/goal.h"
 #include "transports/epoch.h"
 
 namespace fanin {
@@ -24,35 +25,23 @@ std::size_t slot_bytes(std::size_t window_bytes) {
   return std::min(kSmallBytesOfTwo, window_bytes / 8 / 64 * 64);
 }
 
-Goal goal_of(Request::Operation operation) {
-  switch (operation) {
-    case Request::Operation::kReduce:
-      return Goal::kReduce;
-    case Request::Operation::kBroadcast:
-      return Goal::kBroadcast;
-    case Request::Operation::kAllGather:
-      return Goal::kAllGather;
-    default:
-      return Goal::kAllReduce;
-  }
-}
-
-std::vector<std::size_t> counts_of(const Request& request, const BoundCall::Extents& extents) {
+std::vector<std::size_t> counts_of(const Request& request, const Schedule& schedule) {
   std::vector<std::size_t> counts;
   for (const Request::Item& item : request.items) counts.push_back(item.shape.element_count());
-  if (request.operation == Request::Operation::kAllGather) {
+  if (has_parts(schedule.goal)) {
     const std::size_t row = counts.front();
     counts.clear();
-    for (const std::uint64_t extent : extents) counts.push_back(extent * row);
+    for (int part = 0; part < part_count(schedule.goal, schedule.rank_count); ++part)
+      counts.push_back(static_cast<std::size_t>(request.extents.of(part)) * row);
   }
   return counts;
 }
 
-Layout layout_of(const Request& request, const std::vector<std::size_t>& counts,
-                 const Schedule& schedule, std::size_t element_bytes) {
-  if (request.operation == Request::Operation::kAllGather)
-    return Layout::of_parts(counts, schedule.chunk_count / schedule.rank_count, element_bytes);
-  return {counts, schedule.chunk_count, element_bytes};
+Layout layout_of(const std::vector<std::size_t>& counts, const Schedule& schedule,
+                 std::size_t element_bytes) {
+  if (!has_parts(schedule.goal)) return {counts, schedule.chunk_count, element_bytes};
+  const int parts = part_count(schedule.goal, schedule.rank_count);
+  return Layout::of_parts(counts, schedule.chunk_count / parts, element_bytes);
 }
 
 }  // namespace
@@ -68,19 +57,16 @@ std::string describe_ways(int rank_count) {
       bytes_text(rank_count == 2 ? kSmallBytesOfTwo : kSmallBytes));
 }
 
-BoundCall::BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook& book,
-                     Context& context)
+BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& context)
     : request_(std::move(request)),
-      extents_(std::move(extents)),
       fingerprint_(fingerprint_of(request_)),
       arithmetic_(make_arithmetic(request_.op, request_.items.front().dtype, request_.accumulation,
                                   lane.transport().size())),
       schedule_(book.find(request_.algorithm, lane.transport().hosts(), goal_of(request_.operation),
                           request_.root)),
       context_(context),
-      counts_(counts_of(request_, extents_)),
-      layout_(
-          layout_of(request_, counts_, schedule_->schedule(), arithmetic_.size_of(Cell::kInput))),
+      counts_(counts_of(request_, schedule_->schedule())),
+      layout_(layout_of(counts_, schedule_->schedule(), arithmetic_.size_of(Cell::kInput))),
       input_bytes_(layout_.element_count() * arithmetic_.size_of(Cell::kInput)),
       room_{.window_begin = 2 * slot_bytes(lane.transport().window(0).size()),
             .window_bytes = lane.transport().window(0).size() -
@@ -178,7 +164,7 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
   if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_)) {
     std::byte* const to = slot(lane, transport.rank(), Lane::turn(ticket));
     gather(inputs, to);
-    entry.of_window = {to, input_bytes_};
+    entry.attached = {to, input_bytes_};
   }
   return entry;
 }

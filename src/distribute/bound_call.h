@@ -28,15 +28,12 @@ std::string describe_ways(int rank_count);
 /// the data goes depends on its size and on who can read it, never the bits.
 class BoundCall {
  public:
-  /// Extents of the first axis, one a rank: of all_gather only.
-  using Extents = std::vector<std::uint64_t>;
-
-  /// The request's arguments have been checked. Throws InvalidArgument as build_schedule(), or
-  /// (kBadSchedule) if the lane's window is too small for the algorithm.
-  BoundCall(Request request, Extents extents, Lane& lane, ScheduleBook& book, Context& context);
+  /// The request's arguments have been checked, and the extents of its parts are known. Throws
+  /// InvalidArgument as build_schedule(), or (kBadSchedule) if the lane's window is too small for
+  /// the algorithm.
+  BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& context);
 
   const Request& request() const { return request_; }
-  const Extents& extents() const { return extents_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
   const Arithmetic& arithmetic() const { return arithmetic_; }
 
@@ -81,12 +78,11 @@ class BoundCall {
                 std::span<std::byte* const> outputs, Call& call);
 
   Request request_;
-  Extents extents_;
   std::uint64_t fingerprint_;
   Arithmetic arithmetic_;
   std::shared_ptr<const ProvedSchedule> schedule_;
   Context& context_;
-  std::vector<std::size_t> counts_;  // elements of each tensor
+  std::vector<std::size_t> counts_;  // elements of each tensor, or of each part of the only one
   Layout layout_;
   std::size_t input_bytes_;
   WindowPlan::Room room_;

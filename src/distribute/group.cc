@@ -1,10 +1,22 @@
 #include "fanin/group.h"
 
+#include "distribute/arguments.h"
 #include "distribute/group_state.h"
 #include "fanin/context.h"
 #include "transports/transport.h"
 
 namespace fanin {
+namespace {
+
+/// Nothing is summed, so it does not matter how.
+AllReduceOptions widened(const MoveOptions& options) {
+  return {.algorithm = options.algorithm,
+          .step = options.step,
+          .timeout = options.timeout,
+          .extents = options.extents};
+}
+
+}  // namespace
 
 Group::Group(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout)
     : state_(std::make_unique<State>(std::move(transport), timeout)) {}
@@ -45,14 +57,95 @@ Handle Group::start_all_reduce(std::span<const Tensor> inputs, std::span<const T
 
 void Group::reduce(const Tensor& input, const TensorView& out, int root,
                    const AllReduceOptions& options) {
-  state_->reduce(input, out, root, options);
+  state_->call({Request::Operation::kReduce, input, out, root, options});
 }
 
-void Group::broadcast(const TensorView& inout, int root) { state_->broadcast(inout, root); }
+Handle Group::start_reduce(const Tensor& input, const TensorView& out, int root,
+                           const AllReduceOptions& options) {
+  return state_->start({Request::Operation::kReduce, input, out, root, options});
+}
 
-Tensor Group::all_gather(const Tensor& input) { return state_->all_gather(input); }
+void Group::reduce_scatter(const Tensor& input, const TensorView& out,
+                           const AllReduceOptions& options) {
+  state_->call({Request::Operation::kReduceScatter, input, out, {}, options});
+}
 
-void Group::barrier() { state_->barrier(); }
+Tensor Group::reduce_scatter(const Tensor& input, const AllReduceOptions& options) {
+  return state_->collect({Request::Operation::kReduceScatter, input, {}, {}, options}).value();
+}
+
+Handle Group::start_reduce_scatter(const Tensor& input, const TensorView& out,
+                                   const AllReduceOptions& options) {
+  return state_->start({Request::Operation::kReduceScatter, input, out, {}, options});
+}
+
+void Group::broadcast(const TensorView& inout, int root, const MoveOptions& options) {
+  state_->call({Request::Operation::kBroadcast, {}, inout, root, widened(options)});
+}
+
+Handle Group::start_broadcast(const TensorView& inout, int root, const MoveOptions& options) {
+  return state_->start({Request::Operation::kBroadcast, {}, inout, root, widened(options)});
+}
+
+void Group::all_gather(const Tensor& input, const TensorView& out, const MoveOptions& options) {
+  state_->call({Request::Operation::kAllGather, input, out, {}, widened(options)});
+}
+
+Tensor Group::all_gather(const Tensor& input, const MoveOptions& options) {
+  return state_->collect({Request::Operation::kAllGather, input, {}, {}, widened(options)}).value();
+}
+
+Handle Group::start_all_gather(const Tensor& input, const TensorView& out,
+                               const MoveOptions& options) {
+  return state_->start({Request::Operation::kAllGather, input, out, {}, widened(options)});
+}
+
+void Group::gather(const Tensor& input, const TensorView& out, int root,
+                   const MoveOptions& options) {
+  state_->call({Request::Operation::kGather, input, out, root, widened(options)});
+}
+
+std::optional<Tensor> Group::gather(const Tensor& input, int root, const MoveOptions& options) {
+  return state_->collect({Request::Operation::kGather, input, {}, root, widened(options)});
+}
+
+Handle Group::start_gather(const Tensor& input, const TensorView& out, int root,
+                           const MoveOptions& options) {
+  return state_->start({Request::Operation::kGather, input, out, root, widened(options)});
+}
+
+void Group::scatter(const Tensor& input, const TensorView& out, int root,
+                    const MoveOptions& options) {
+  state_->call({Request::Operation::kScatter, input, out, root, widened(options)});
+}
+
+Handle Group::start_scatter(const Tensor& input, const TensorView& out, int root,
+                            const MoveOptions& options) {
+  return state_->start({Request::Operation::kScatter, input, out, root, widened(options)});
+}
+
+void Group::all_to_all(const Tensor& input, const TensorView& out, const MoveOptions& options) {
+  state_->call({Request::Operation::kAllToAll, input, out, {}, widened(options)});
+}
+
+Handle Group::start_all_to_all(const Tensor& input, const TensorView& out,
+                               const MoveOptions& options) {
+  return state_->start({Request::Operation::kAllToAll, input, out, {}, widened(options)});
+}
+
+Tensor Group::all_to_all(const Tensor& input, std::span<const std::int64_t> extents,
+                         const MoveOptions& options) {
+  return state_
+      ->collect({Request::Operation::kAllToAll,
+                 input,
+                 {},
+                 {},
+                 widened(options),
+                 {extents.begin(), extents.end()}})
+      .value();
+}
+
+void Group::barrier(const MoveOptions& options) { state_->barrier(options); }
 
 void Group::refuse(std::string_view sentence) { state_->refuse(sentence); }
 

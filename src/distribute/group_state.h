@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "distribute/arguments.h"
 #include "distribute/bound_call.h"
 #include "distribute/lane.h"
 #include "distribute/progress.h"
 #include "distribute/registered_pool.h"
 #include "distribute/request.h"
 #include "distribute/schedule_book.h"
+#include "fanin/error.h"
 #include "fanin/group.h"
 
 namespace fanin {
@@ -41,11 +43,14 @@ class Group::State {
                   const AllReduceOptions& options);
   Handle start_all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
                           const AllReduceOptions& options);
-  void reduce(const Tensor& input, const TensorView& out, int root,
-              const AllReduceOptions& options);
-  void broadcast(const TensorView& inout, int root);
-  Tensor all_gather(const Tensor& input);
-  void barrier();
+
+  /// A collective of one tensor with an output, on this thread or later.
+  void call(const Arguments& arguments);
+  Handle start(Arguments arguments);
+  /// One without: what this rank gets, if it gets something.
+  std::optional<Tensor> collect(const Arguments& arguments);
+
+  void barrier(const MoveOptions& options);
   void refuse(std::string_view sentence);
   std::optional<Group> subgroup(std::span<const int> ranks);
   Group shrink();
@@ -64,7 +69,7 @@ class Group::State {
   Bench& bench_of(const Ticket& ticket);
   /// The lane of a call that runs on the caller's thread.
   Bench& take_bench(const Ticket& ticket);
-  BoundCall& bind(Bench& bench, Request request, BoundCall::Extents extents = {});
+  BoundCall& bind(Bench& bench, Request request);
 
   Call make_call(const Ticket& ticket, const Timeout& timeout, std::string text) const;
 
@@ -77,17 +82,30 @@ class Group::State {
   template <typename Work>
   void end_epoch_if_thrown(Lane& lane, const Ticket& ticket, Work&& work);
 
-  /// Enters an operation that moves nothing but the words of the first message.
-  void meet(Lane& lane, const Ticket& ticket, const Request& request, const Lane::Entry& entry,
-            Call& call);
+  /// Enters an operation in which ranks only tell each other some numbers: each as many.
+  void meet(Lane& lane, const Ticket& ticket, const Request& request,
+            std::optional<std::int64_t> step, std::span<const std::int64_t> numbers, Call& call);
+  /// What a rank has told.
+  std::vector<std::int64_t> told_by(Lane& lane, int rank, const Ticket& ticket, std::size_t count);
+
+  /// The extents of all parts, from what each rank tells.
+  Extents find_extents(Lane& lane, const Ticket& ticket, const Request& request,
+                       std::optional<std::int64_t> step, std::span<const std::int64_t> told,
+                       Call& call);
 
   /// Checks and binds what is asked for, and puts its data on the bench.
   BoundCall& prepare(Bench& bench, std::span<const Tensor> inputs,
                      std::span<const TensorView> outputs, const AllReduceOptions& options);
+  BoundCall& prepare(Bench& bench, const Arguments& arguments);
+
+  /// Does what `prepare(bench)` binds: on this thread, or later on that of the handles.
+  template <typename Prepare>
+  void perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
+               Prepare&& prepare);
+  template <typename Prepare>
+  Handle submit(const AllReduceOptions& options, Prepare prepare);
   void run(Bench& bench, const Ticket& ticket, BoundCall& bound, std::optional<std::int64_t> step,
            const Timeout& timeout);
-  void run_window_call(const Ticket& ticket, Request request, const std::byte* input,
-                       std::byte* output, const Timeout& timeout, std::optional<std::int64_t> step);
   Group open(int channel, std::span<const int> ranks);
 
   std::chrono::duration<double> timeout_;
@@ -99,5 +117,31 @@ class Group::State {
   bool has_handles_ = false;  // ever had one
   Progress progress_;         // ends before the rest goes
 };
+
+template <typename Check>
+auto Group::State::check_or_refuse(Bench& bench, const Ticket& ticket, Check&& check) {
+  try {
+    return check();
+  } catch (const InvalidArgument& error) {
+    refuse(bench, ticket, error.what());
+    throw;
+  }
+}
+
+template <typename Work>
+void Group::State::end_epoch_if_thrown(Lane& lane, const Ticket& ticket, Work&& work) {
+  try {
+    work();
+  } catch (const InvalidArgument&) {
+    throw;  // all ranks have seen the same
+  } catch (const Error& error) {
+    lane.transport().end_epoch(ticket.epoch, {lane.transport().rank(), error.kind(), error.what()});
+    throw;
+  } catch (const std::exception& error) {
+    lane.transport().end_epoch(ticket.epoch,
+                               {lane.transport().rank(), ErrorKind::kSystem, error.what()});
+    throw;
+  }
+}
 
 }  // namespace fanin

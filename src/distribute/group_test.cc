@@ -143,7 +143,7 @@ TEST(Group, TellsEveryRankWhenAccumulationDiffers) {
 }
 
 TEST(Group, RefusesAnExactSum) {
-  expect_mismatch(ErrorKind::kBadOption, "accumulation exact is not for an all-reduce",
+  expect_mismatch(ErrorKind::kBadOption, "accumulation exact is not for all_reduce",
                   [](Group& group) {
                     group.all_reduce(filled(4, 1.0F), {.accumulation = Accumulation::kExact});
                   });
@@ -189,7 +189,7 @@ TEST(Group, RefusesOutputsThatDoNotFit) {
     }
   };
   const std::span<float> out(numbers);
-  refuse(TensorView::over(out.first(4), {2, 2}), "has shape [2,2], but the input has [4]");
+  refuse(TensorView::over(out.first(4), {2, 2}), "has shape [2,2], but its result has [4]");
   refuse({std::as_writable_bytes(out.first(4)), DType::kInt32, {4}},
          "is int32, but its result is float32");
   refuse({std::as_writable_bytes(out.first(3)), DType::kFloat32, {4}},

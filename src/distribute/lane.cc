@@ -38,7 +38,7 @@ void Lane::say(const Ticket& ticket, const Entry& entry) {
   mine[0].store(entry.fingerprint, std::memory_order_relaxed);
   for (std::size_t i = 0; i < entry.word_count; ++i)
     mine[i + 1].store(entry.words[i], std::memory_order_relaxed);
-  transport_->publish(flag, flag_value(ticket.epoch, ticket.number), entry.of_window);
+  transport_->publish(flag, flag_value(ticket.epoch, ticket.number), entry.attached);
   last_ = ticket.number;
 }
 

@@ -47,6 +47,23 @@ void check_in_place(Group& group, std::span<std::byte> bytes) {
   });
 }
 
+/// Of two equal inputs. The part of rank 0 is more than 32 bits count, and that of rank 1 begins
+/// behind it.
+void check_parts_in_place(Group& group, std::span<std::byte> bytes) {
+  constexpr std::size_t kTail = kCount % kPeriod;
+  const std::span<std::byte> own =
+      group.rank() == 0 ? bytes.first(kCount - kTail) : bytes.last(kTail);
+  const auto count = static_cast<std::int64_t>(kCount);
+  const auto tail = static_cast<std::int64_t>(kTail);
+  group.reduce_scatter(Tensor::view(bytes, DType::kInt8, {count}),
+                       {own, DType::kInt8, {static_cast<std::int64_t>(own.size())}},
+                       {.extents = {count - tail, tail}});
+  const std::vector<std::int8_t> wanted = make_period(4, 2);
+  for_each_period(own, [&](std::span<std::byte> piece) {
+    expect(std::memcmp(piece.data(), wanted.data(), piece.size()) == 0, "a part is wrong");
+  });
+}
+
 TEST(LargeCounts, AreSummedBetweenProcesses) {
   if (kIsSanitized) GTEST_SKIP() << "minutes, and nothing for a sanitizer to find";
   const auto available = static_cast<std::size_t>(::sysconf(_SC_AVPHYS_PAGES)) *
@@ -57,6 +74,7 @@ TEST(LargeCounts, AreSummedBetweenProcesses) {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     expect(at != MAP_FAILED, "no memory");
     check_in_place(group, {static_cast<std::byte*>(at), kCount});
+    check_parts_in_place(group, {static_cast<std::byte*>(at), kCount});
     ::munmap(at, kCount);
     check_in_place(group, group.allocate(kCount).bytes());
   });

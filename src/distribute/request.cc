@@ -10,12 +10,10 @@
 namespace fanin {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOperationNames = {"barrier",   "all_reduce", "reduce",
-                                                             "broadcast", "all_gather", "subgroup"};
-
-std::string_view name_of(Request::Operation operation) {
-  return kOperationNames[static_cast<std::size_t>(operation)];
-}
+/// The goals of operations that have one, in the order of Request::Operation.
+constexpr std::array<std::optional<Goal>, 10> kGoals = {
+    std::nullopt, Goal::kAllReduce,     Goal::kReduce, Goal::kBroadcast, Goal::kAllGather,
+    std::nullopt, Goal::kReduceScatter, Goal::kGather, Goal::kScatter,   Goal::kAllToAll};
 
 /// FNV-1a, word by word.
 class Hash {
@@ -57,13 +55,28 @@ std::vector<Line> lines_of(std::string_view note) {
   return lines;
 }
 
+bool has_rows(const Request& request) {
+  const std::optional<Goal> goal = kGoals[static_cast<std::size_t>(request.operation)];
+  return goal && has_parts(*goal);
+}
+
 ErrorKind kind_of(std::string_view subject) {
-  if (subject == "shape") return ErrorKind::kShapeMismatch;
+  if (subject == "shape" || subject == "extents") return ErrorKind::kShapeMismatch;
   if (subject == "dtype") return ErrorKind::kDtypeMismatch;
   return ErrorKind::kRankMismatch;
 }
 
 }  // namespace
+
+std::string_view name(Request::Operation operation) {
+  if (operation == Request::Operation::kBarrier) return "barrier";
+  if (operation == Request::Operation::kSubgroup) return "subgroup";
+  return name(goal_of(operation));
+}
+
+Goal goal_of(Request::Operation operation) {
+  return kGoals[static_cast<std::size_t>(operation)].value();
+}
 
 std::uint64_t fingerprint_of(const Request& request) {
   Hash hash;
@@ -79,6 +92,9 @@ std::uint64_t fingerprint_of(const Request& request) {
     hash.add(item.shape.rank());
     for (const std::int64_t dim : item.shape.dims()) hash.add(static_cast<std::uint64_t>(dim));
   }
+  hash.add(request.extents.numbers().size());
+  for (const std::int64_t rows : request.extents.numbers())
+    hash.add(static_cast<std::uint64_t>(rows));
   hash.add(request.ranks.size());
   for (const int rank : request.ranks) hash.add(static_cast<std::uint64_t>(rank));
   return hash.value();
@@ -93,12 +109,13 @@ std::uint64_t fingerprint_of(std::uint64_t request, std::optional<std::int64_t> 
 }
 
 std::string describe(const Request& request) {
-  std::string text(name_of(request.operation));
-  if (request.items.size() == 1)
-    text += fmt::format(" of {} {}", name(request.items.front().dtype),
-                        to_string(request.items.front().shape));
-  else if (!request.items.empty())
-    text += fmt::format(" of {} tensors", request.items.size());
+  std::string text(name(request.operation));
+  if (request.items.size() == 1) {
+    const auto& [dtype, shape] = request.items.front();
+    text += fmt::format(" of {}{} {}", has_rows(request) ? "rows of " : "", name(dtype),
+                        to_string(shape));
+  }
+  if (request.items.size() > 1) text += fmt::format(" of {} tensors", request.items.size());
   if (!request.algorithm.empty()) text += fmt::format(" by {}", request.algorithm);
   return text;
 }
@@ -110,7 +127,7 @@ std::string to_note(const Request& request, std::optional<std::int64_t> step,
     const std::string line = fmt::format("{}\t{}\t{}\n", subject, phrase, value);
     if (note.size() + line.size() <= most_bytes) note += line;
   };
-  add("operation", "called", name_of(request.operation));
+  add("operation", "called", name(request.operation));
   add("step", "given", step ? fmt::format("step {}", *step) : "no step");
   add("count", "given", fmt::format("{} tensors", request.items.size()));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
@@ -118,6 +135,7 @@ std::string to_note(const Request& request, std::optional<std::int64_t> step,
     add("dtype", fmt::format("dtype{}", of), name(request.items[i].dtype));
     add("shape", fmt::format("shape{}", of), to_string(request.items[i].shape));
   }
+  add("extents", "given", to_string(request.extents));
   add("op", "op", name(request.op));
   add("accumulation", "accumulation", name(request.accumulation));
   add("algorithm", "algorithm", request.algorithm);

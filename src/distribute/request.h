@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "distribute/extents.h"
 #include "fanin/dtype.h"
 #include "fanin/reduce_op.h"
+#include "fanin/schedule.h"
 #include "fanin/shape.h"
 
 namespace fanin {
@@ -21,11 +23,15 @@ struct Request {
     kReduce,
     kBroadcast,
     kAllGather,
-    kSubgroup
+    kSubgroup,
+    kReduceScatter,
+    kGather,
+    kScatter,
+    kAllToAll
   };
   struct Item {
     DType dtype = DType::kFloat32;
-    Shape shape = {};  // of all_gather: without the first axis
+    Shape shape = {};  // of a row, without the first axis, where the data is made of parts
 
     friend bool operator==(const Item&, const Item&) = default;
   };
@@ -36,10 +42,17 @@ struct Request {
   std::string algorithm = {};
   std::optional<int> root = std::nullopt;
   std::vector<Item> items = {};
+  Extents extents = {};         // of the parts, if all ranks know them beforehand
   std::vector<int> ranks = {};  // of a subgroup
 
   friend bool operator==(const Request&, const Request&) = default;
 };
+
+/// "all_reduce" and so on.
+std::string_view name(Request::Operation operation);
+
+/// What it is for, if it is a collective: not a barrier, not a subgroup.
+Goal goal_of(Request::Operation operation);
 
 /// Equal for equal requests, and hardly ever for others. Never 0.
 std::uint64_t fingerprint_of(const Request& request);

@@ -19,7 +19,7 @@ Request usual() {
 }
 
 TEST(Request, HasAFingerprintThatTellsEveryDifference) {
-  std::vector<Request> requests(9, usual());
+  std::vector<Request> requests(12, usual());
   requests[1].operation = Request::Operation::kReduce;
   requests[2].op = ReduceOp::kMax;
   requests[3].accumulation = Accumulation::kNative;
@@ -28,6 +28,9 @@ TEST(Request, HasAFingerprintThatTellsEveryDifference) {
   requests[6].items[1].dtype = DType::kInt32;
   requests[7].items[0].shape = {3, 2};
   requests[8].ranks = {0};
+  requests[9].extents = Extents(3);
+  requests[10].extents = Extents(4);
+  requests[11].extents = Extents(std::vector<std::int64_t>{3, 4});
   std::set<std::uint64_t> fingerprints;
   for (const Request& request : requests) {
     fingerprints.insert(fingerprint_of(request));
@@ -44,6 +47,26 @@ TEST(Request, IsDescribed) {
   Request one = usual();
   one.items.pop_back();
   EXPECT_EQ(describe(one), "all_reduce of float32 [2,3] by direct");
+}
+
+TEST(Request, OfPartsIsDescribedByItsRows) {
+  Request parts = usual();
+  parts.items.pop_back();
+  parts.operation = Request::Operation::kScatter;
+  parts.extents = Extents(7);
+  EXPECT_EQ(describe(parts), "scatter of rows of float32 [2,3] by direct");
+}
+
+TEST(Request, HasTheNameOfItsGoal) {
+  for (const auto operation :
+       {Request::Operation::kAllReduce, Request::Operation::kReduce, Request::Operation::kBroadcast,
+        Request::Operation::kAllGather, Request::Operation::kReduceScatter,
+        Request::Operation::kGather, Request::Operation::kScatter, Request::Operation::kAllToAll})
+    EXPECT_EQ(name(operation), name(goal_of(operation)));
+  EXPECT_EQ(goal_of(Request::Operation::kAllToAll), Goal::kAllToAll);
+  EXPECT_EQ(goal_of(Request::Operation::kAllGather), Goal::kAllGather);
+  EXPECT_EQ(name(Request::Operation::kBarrier), "barrier");
+  EXPECT_EQ(name(Request::Operation::kSubgroup), "subgroup");
 }
 
 std::string mismatch(std::span<const std::string> notes) {
@@ -64,6 +87,10 @@ TEST(Request, NotesSayWhatDiffersFirst) {
                                          "has [5]"));
   EXPECT_THAT(mismatch(std::vector{to_note(usual(), 3, 4096), to_note(usual(), {}, 4096)}),
               HasSubstr("rank 0 has given step 3, rank 1 has no step"));
+  other = usual();
+  other.extents = Extents(std::vector<std::int64_t>{3, 4});
+  EXPECT_THAT(mismatch(std::vector{to_note(usual(), 3, 4096), to_note(other, 3, 4096)}),
+              HasSubstr("rank 0 has given no extents, rank 1 has extents [3,4]"));
   EXPECT_THAT(mismatch(std::vector{to_note(usual(), 3, 4096), refusal_note("no such thing")}),
               HasSubstr("the arguments of rank 1 were refused: no such thing"));
 }

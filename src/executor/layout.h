@@ -34,7 +34,6 @@ class Layout {
 
   std::size_t element_count() const { return starts_.back(); }
   std::size_t tensor_count() const { return starts_.size() - 1; }
-  std::size_t tensor_size(std::size_t index) const { return starts_[index + 1] - starts_[index]; }
   int chunk_count() const { return static_cast<int>(chunk_starts_.size()) - 1; }
   Range chunk(int index) const {
     const auto at = static_cast<std::size_t>(index);

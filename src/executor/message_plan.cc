@@ -78,6 +78,7 @@ MessagePlan::MessagePlan(std::shared_ptr<const ProvedSchedule> schedule, Layout 
     if (host_of(data, place) == rank) bind_place(place);
   find_neighbours();
   overwrites_inputs_ = overwrites_inputs();
+  count_elements();
   const std::size_t waves = std::min(wave_count_, kWavesUnderWay);
   memory_ = context.buffers().allocate(waves * blocks_in_wave_ * block_ * cell_bytes_);
 }
@@ -144,6 +145,17 @@ void MessagePlan::find_neighbours() {
   senders_.assign(senders.begin(), senders.end());
 }
 
+void MessagePlan::count_elements() {
+  const Schedule& data = schedule_->schedule();
+  held_elements_.resize(layout_.tensor_count());
+  wanted_elements_.resize(layout_.tensor_count());
+  for (int chunk = 0; chunk < data.chunk_count; ++chunk)
+    layout_.for_each_segment(layout_.chunk(chunk), [&](const Layout::Segment& piece) {
+      if (holds(data, rank_, chunk)) held_elements_[piece.tensor] += piece.count;
+      if (wants(data, rank_, chunk)) wanted_elements_[piece.tensor] += piece.count;
+    });
+}
+
 /// Whether an output is written before the same chunk of the input was last read.
 bool MessagePlan::overwrites_inputs() const {
   std::set<int> written;
@@ -172,8 +184,11 @@ void MessagePlan::run(Transport& transport, std::uint64_t& wave_base,
   std::vector<Buffer> copies;
   std::vector<const std::byte*> copied(inputs.begin(), inputs.end());
   for (std::size_t i = 0; overwrites_inputs_ && i < inputs.size(); ++i) {
-    if (inputs[i] != outputs[i] || inputs[i] == nullptr) continue;
-    const std::size_t bytes = layout_.tensor_size(i) * arithmetic_.size_of(Cell::kInput);
+    const std::size_t bytes = held_elements_[i] * arithmetic_.size_of(Cell::kInput);
+    const std::byte* const end = outputs[i] + wanted_elements_[i] * arithmetic_.size_of(Cell::kResult);
+    const bool is_apart = std::less_equal<>{}(inputs[i] + bytes, outputs[i]) ||
+                          std::less_equal<>{}(end, inputs[i]);
+    if (is_apart || bytes == 0) continue;
     copies.push_back(context_.buffers().allocate(bytes));
     std::memcpy(copies.back().bytes().data(), inputs[i], bytes);
     copied[i] = copies.back().bytes().data();

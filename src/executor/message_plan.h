@@ -60,6 +60,7 @@ class MessagePlan {
   void bind_place(int index);
   Action bind_message(const MessageProgram::Message& message, int place, Action::Kind kind) const;
   void find_neighbours();
+  void count_elements();
   bool overwrites_inputs() const;
 
   bool advance(Run& run, std::size_t wave);
@@ -83,6 +84,8 @@ class MessagePlan {
   Context& context_;
   bool only_moves_;
   bool overwrites_inputs_ = false;  // if the outputs are the inputs' memory
+  std::vector<std::size_t> held_elements_;    // of each tensor: of this rank's input
+  std::vector<std::size_t> wanted_elements_;  // and output
   std::vector<PartShift> shifts_;
   std::vector<Place> places_;  // that this rank works for
   std::vector<int> senders_;   // other ranks from which messages come

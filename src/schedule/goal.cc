@@ -32,20 +32,28 @@ constexpr std::array kGoals = {
 
 const GoalTraits& traits(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
 
-bool is_one_of(Who who, const Schedule& schedule, int rank, int chunk) {
-  // The chunks of owner 0 come first, then those of owner 1; within, likewise by receiver.
-  const int for_each_owner = schedule.chunk_count / schedule.rank_count;
+/// The parts of which `rank` is one of these. Those of owner 0 come first, then those of owner 1;
+/// within, likewise by receiver.
+PartList parts_of(Who who, int part_count, int rank_count, int rank, std::optional<int> root) {
+  const int for_each_owner = part_count / rank_count;
   switch (who) {
     case Who::kAll:
-      return true;
+      return {.count = part_count};
     case Who::kRoot:
-      return rank == schedule.root;
+      return {.count = rank == root ? part_count : 0};
     case Who::kOwner:
-      return rank == chunk / for_each_owner;
+      return {.first = rank * for_each_owner, .count = for_each_owner};
     case Who::kReceiver:
-      return rank == chunk % for_each_owner / (for_each_owner / schedule.rank_count);
+      return {.first = rank, .count = rank_count, .stride = for_each_owner};
   }
-  return false;
+  return {};
+}
+
+bool is_one_of(Who who, const Schedule& schedule, int rank, int chunk) {
+  if (who == Who::kAll) return true;
+  const int parts = part_count(schedule.goal, schedule.rank_count);
+  return parts_of(who, parts, schedule.rank_count, rank, schedule.root)
+      .contains(chunk / (schedule.chunk_count / parts));
 }
 
 }  // namespace
@@ -83,10 +91,21 @@ bool has_root(Goal goal) {
 
 bool adds(Goal goal) { return traits(goal).holds == Who::kAll; }
 
+bool has_parts(Goal goal) {
+  return traits(goal).holds == Who::kOwner || traits(goal).wants == Who::kOwner;
+}
+
 int part_count(Goal goal, int rank_count) {
-  const GoalTraits& each = traits(goal);
-  if (each.wants == Who::kReceiver) return rank_count * rank_count;
-  return each.holds == Who::kOwner || each.wants == Who::kOwner ? rank_count : 1;
+  if (traits(goal).wants == Who::kReceiver) return rank_count * rank_count;
+  return has_parts(goal) ? rank_count : 1;
+}
+
+PartList held_parts(Goal goal, int rank_count, int rank, std::optional<int> root) {
+  return parts_of(traits(goal).holds, part_count(goal, rank_count), rank_count, rank, root);
+}
+
+PartList wanted_parts(Goal goal, int rank_count, int rank, std::optional<int> root) {
+  return parts_of(traits(goal).wants, part_count(goal, rank_count), rank_count, rank, root);
 }
 
 bool holds(const Schedule& schedule, int rank, int chunk) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "fanin/error.h"
 
 namespace fanin {
@@ -53,6 +55,36 @@ TEST(Goal, SaysWhoHoldsAndWantsEachChunk) {
     EXPECT_EQ(who(schedule, wants), each.wants) << name(each.goal);
     EXPECT_EQ(each.chunks % part_count(each.goal, 2), 0) << name(each.goal);
   }
+}
+
+TEST(Goal, ListsThePartsOfARank) {
+  for (const Goal goal : all_goals())
+    for (int ranks = 1; ranks <= 5; ++ranks) {
+      const int parts = part_count(goal, ranks);
+      const Schedule schedule{.name = "s",
+                              .goal = goal,
+                              .root = ranks / 2,
+                              .rank_count = ranks,
+                              .chunk_count = 2 * parts};
+      for (int rank = 0; rank < ranks; ++rank) {
+        std::vector<int> held, wanted;
+        const PartList of_input = held_parts(goal, ranks, rank, schedule.root);
+        for (int i = 0; i < of_input.count; ++i)
+          held.push_back(of_input.first + i * of_input.stride);
+        const PartList of_output = wanted_parts(goal, ranks, rank, schedule.root);
+        for (int i = 0; i < of_output.count; ++i)
+          wanted.push_back(of_output.first + i * of_output.stride);
+        for (int part = 0; part < parts; ++part) {
+          EXPECT_EQ(std::ranges::count(held, part), holds(schedule, rank, 2 * part) ? 1 : 0);
+          EXPECT_EQ(std::ranges::count(wanted, part), wants(schedule, rank, 2 * part + 1) ? 1 : 0);
+        }
+      }
+    }
+}
+
+TEST(Goal, HasPartsWhereRanksHoldOrWantDifferentData) {
+  for (const Goal goal : all_goals())
+    EXPECT_EQ(has_parts(goal), part_count(goal, 2) > 1) << name(goal);
 }
 
 }  // namespace

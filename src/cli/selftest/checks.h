@@ -20,6 +20,10 @@ struct Tally {
 /// in every type, and against add_n for the bits. All ranks call it.
 Tally check_group(Group& group);
 
+/// Every other collective on this group, in parts of which some are empty, against add_n and
+/// copies. All ranks call it.
+Tally check_collectives(Group& group);
+
 /// All-reduces of `rank_count` replicas in the memory of this process, by every algorithm.
 Tally check_replicas(int rank_count);
 

@@ -1,4 +1,4 @@
-// All-reduce on whatever group this process was launched in, checked.
+// Collectives on whatever group this process was launched in, checked.
 
 #include <fmt/core.h>
 
@@ -19,6 +19,12 @@ struct SelftestArguments {
   bool as_json = false;
 };
 
+Tally check_all(Group& group) {
+  Tally tally = check_group(group);
+  tally.add(check_collectives(group));
+  return tally;
+}
+
 /// Threads of this process take the part of the ranks.
 Tally check_threads(int rank_count) {
   std::vector<Group> groups = in_process(rank_count);
@@ -26,7 +32,7 @@ Tally check_threads(int rank_count) {
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < groups.size(); ++i)
-      threads.emplace_back([&, i] { tallies[i] = check_group(groups[i]); });
+      threads.emplace_back([&, i] { tallies[i] = check_all(groups[i]); });
   }
   Tally all;
   for (const Tally& tally : tallies) all.add(tally);
@@ -63,7 +69,7 @@ ExitCode run(const SelftestArguments& arguments) {
     rank = group.rank();
     size = group.size();
     transport = group.transport();
-    tally = check_group(group);
+    tally = check_all(group);
   }
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (rank == 0) report(tally, size, transport, time.count(), arguments.as_json);
@@ -77,7 +83,9 @@ ExitCode run(const SelftestArguments& arguments) {
 void add_selftest(Command tool, ExitCode& exit_code) {
   auto arguments = std::make_shared<SelftestArguments>();
   Command command = tool.add_subcommand(
-      "selftest", "All-reduce every dtype, op and several sizes, and check the results");
+      "selftest",
+      "All-reduce every dtype, op and several sizes, try every other collective, and check the "
+      "results");
   command
       .add_option("--threads", arguments->threads,
                   "As many ranks as threads of this process, instead of a launcher's")
