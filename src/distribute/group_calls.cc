@@ -5,6 +5,7 @@
 #include "core/require.h"
 #include "distribute/group_state.h"
 #include "distribute/host_levels.h"
+#include "fanin/algorithms.h"
 #include "fanin/context.h"
 #include "transports/epoch.h"
 
@@ -12,10 +13,10 @@ namespace fanin {
 namespace {
 
 /// Whether a request that was bound is what is asked for, without making a new one.
-bool is_for(const Request& request, std::span<const Tensor> inputs,
-            const AllReduceOptions& options) {
+bool is_for(const Request& request, std::span<const Tensor> inputs, const AllReduceOptions& options,
+            const std::string& algorithm) {
   return request.operation == Request::Operation::kAllReduce && request.op == options.op &&
-         request.accumulation == options.accumulation && request.algorithm == options.algorithm &&
+         request.accumulation == options.accumulation && request.algorithm == algorithm &&
          std::ranges::equal(inputs, request.items, [](const Tensor& tensor, const auto& item) {
            return tensor.dtype() == item.dtype && tensor.shape() == item.shape;
          });
@@ -32,12 +33,13 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
   check_options(Request::Operation::kAllReduce, options);
   require(options.extents.empty(), ErrorKind::kBadOption,
           "all_reduce has no parts for which extents could be given; leave them out");
-  if (bench.calls.empty() || !is_for(bench.calls.front().request(), inputs, options)) {
+  const std::string& algorithm = resolve(options.algorithm);
+  if (bench.calls.empty() || !is_for(bench.calls.front().request(), inputs, options, algorithm)) {
     Request request{.operation = Request::Operation::kAllReduce,
                     .op = options.op,
                     .accumulation = options.accumulation,
-                    .algorithm = options.algorithm};
-    check_algorithm(options.algorithm);
+                    .algorithm = algorithm};
+    canonical_algorithm(algorithm);
     for (const Tensor& input : inputs) {
       require(input.dtype() == inputs.front().dtype(), ErrorKind::kDtypeMismatch,
               "the tensors of one all-reduce are {} and {}; give those of one dtype",
@@ -62,8 +64,20 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
   return bound;
 }
 
+const std::string& Group::State::resolve(const std::string& algorithm) {
+  if (algorithm != kAutomatic) return algorithm;
+  if (automatic_.empty()) automatic_ = choose_algorithm(transport().hosts());
+  return automatic_;
+}
+
+Request Group::State::request_of(const Arguments& arguments) {
+  Request request = to_request(arguments, transport().rank(), transport().size());
+  request.algorithm = resolve(request.algorithm);
+  return request;
+}
+
 BoundCall& Group::State::prepare(Bench& bench, const Arguments& arguments) {
-  BoundCall& bound = bind(bench, to_request(arguments, transport().rank(), transport().size()));
+  BoundCall& bound = bind(bench, request_of(arguments));
   std::byte* const out = arguments.out->bytes.data();
   const bool is_both = arguments.operation == Request::Operation::kBroadcast;
   bench.inputs.assign(1, is_both ? out : arguments.input.bytes().data());
@@ -138,8 +152,7 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
   const int rank = transport().rank();
   const int size = transport().size();
   const AllReduceOptions& options = arguments.options;
-  Request request =
-      check_or_refuse(bench, ticket, [&] { return to_request(arguments, rank, size); });
+  Request request = check_or_refuse(bench, ticket, [&] { return request_of(arguments); });
   const DType dtype = result_dtype(request.op, arguments.input.dtype());
   const bool wants = wants_result(request, rank, size);
   Shape shape;

@@ -108,9 +108,14 @@ class Group::State {
            const Timeout& timeout);
   Group open(int channel, std::span<const int> ranks);
 
+  /// The algorithm that a name stands for, here.
+  const std::string& resolve(const std::string& algorithm);
+  Request request_of(const Arguments& arguments);
+
   std::chrono::duration<double> timeout_;
   std::shared_ptr<GroupCommons> commons_;
   std::array<Bench, Lane::kCount> lanes_;
+  std::string automatic_;  // what kAutomatic stands for, when first asked
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch
   std::uint64_t shrink_count_ = 0;

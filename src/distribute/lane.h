@@ -34,8 +34,8 @@ class Lane {
     std::array<std::uint64_t, Transport::kMessageWords - 1> words = {};
     std::size_t word_count =
         Transport::kMessageWords - 1;  ///< that are said; others stay as before
-    std::span<const std::byte> of_window =
-        {};  ///< what belongs to it, for ranks that see no windows
+    /// What belongs to it of this rank's window, or note: others may not see these.
+    std::span<const std::byte> attached = {};
   };
 
   /// To be called before anything is written for the operation: what was said two operations ago

@@ -21,8 +21,7 @@ class ScheduleBook {
     const std::lock_guard lock(mutex_);
     auto& entry = schedules_[{algorithm, hosts, goal, root.value_or(-1)}];
     if (!entry)
-      entry = std::make_shared<const ProvedSchedule>(build_for_hosts(
-          algorithm == kAutomatic ? choose_algorithm(hosts) : algorithm, hosts, goal, root));
+      entry = std::make_shared<const ProvedSchedule>(build_for_hosts(algorithm, hosts, goal, root));
     return entry;
   }
 

@@ -185,9 +185,10 @@ void MessagePlan::run(Transport& transport, std::uint64_t& wave_base,
   std::vector<const std::byte*> copied(inputs.begin(), inputs.end());
   for (std::size_t i = 0; overwrites_inputs_ && i < inputs.size(); ++i) {
     const std::size_t bytes = held_elements_[i] * arithmetic_.size_of(Cell::kInput);
-    const std::byte* const end = outputs[i] + wanted_elements_[i] * arithmetic_.size_of(Cell::kResult);
-    const bool is_apart = std::less_equal<>{}(inputs[i] + bytes, outputs[i]) ||
-                          std::less_equal<>{}(end, inputs[i]);
+    const std::byte* const end =
+        outputs[i] + wanted_elements_[i] * arithmetic_.size_of(Cell::kResult);
+    const bool is_apart =
+        std::less_equal<>{}(inputs[i] + bytes, outputs[i]) || std::less_equal<>{}(end, inputs[i]);
     if (is_apart || bytes == 0) continue;
     copies.push_back(context_.buffers().allocate(bytes));
     std::memcpy(copies.back().bytes().data(), inputs[i], bytes);

@@ -83,7 +83,7 @@ class MessagePlan {
   int rank_;
   Context& context_;
   bool only_moves_;
-  bool overwrites_inputs_ = false;  // if the outputs are the inputs' memory
+  bool overwrites_inputs_ = false;            // if the outputs are the inputs' memory
   std::vector<std::size_t> held_elements_;    // of each tensor: of this rank's input
   std::vector<std::size_t> wanted_elements_;  // and output
   std::vector<PartShift> shifts_;

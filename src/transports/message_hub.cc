@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "fanin/context.h"
 #include "fanin/error.h"
@@ -135,6 +134,7 @@ void MessageHub::sort(const Engine::Arrival& arrival) {
   const std::span<const std::byte> content = content_of(arrival.block);
   switch (header.kind) {
     case Kind::kFlag:
+    case Kind::kFlagAndNote:
       return hear_flag(voice, header, content);
     case Kind::kData:
       voice.data.push_back({header.epoch, header.name, arrival.block});
@@ -159,7 +159,7 @@ void MessageHub::hear_flag(Voice& voice, const MessageHeader& header,
                            std::span<const std::byte> content) {
   const auto flag = static_cast<std::size_t>(header.flag);
   const std::span<std::byte> target =
-      header.flag == Transport::kNoteFlag ? voice.note.bytes() : voice.window.bytes();
+      header.kind == Kind::kFlagAndNote ? voice.note.bytes() : voice.window.bytes();
   if (flag >= voice.flags.size() || header.offset > target.size() ||
       content.size() > target.size() - header.offset)
     throw_nonsense(-1, "a flag that does not exist");
@@ -217,16 +217,6 @@ std::optional<EpochEnd> MessageHub::end_of(int index, std::uint64_t epoch) {
   const auto found = channel.ends.find(epoch);
   if (found == channel.ends.end()) return std::nullopt;
   return found->second;
-}
-
-void MessageHub::Rest::take() {
-  using std::chrono_literals::operator""us;
-  const Deadline now = Clock::now();
-  if (!since_) since_ = now;
-  if (now - *since_ < 200us)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(20us);
 }
 
 }  // namespace fanin

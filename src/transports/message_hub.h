@@ -20,11 +20,12 @@ namespace fanin {
 /// Before every message between processes.
 struct MessageHeader {
   enum class Kind : std::uint32_t {
-    kFlag,   // a flag with its words; what follows is of the window, or the note
-    kData,   // a message of a plan
-    kDone,   // the sender is done with all waves before one
-    kEnd,    // the epoch has ended; what follows is the sentence
-    kLeave,  // the sender leaves the channel
+    kFlag,         // a flag with its words; what follows is of the window
+    kFlagAndNote,  // likewise, of the note
+    kData,         // a message of a plan
+    kDone,         // the sender is done with all waves before one
+    kEnd,          // the epoch has ended; what follows is the sentence
+    kLeave,        // the sender leaves the channel
   };
   Kind kind = Kind::kFlag;
   std::int32_t channel = 0;
@@ -107,15 +108,6 @@ class MessageHub {
   /// nobody hears of the next epoch before.
   void end_epoch(int channel, std::uint64_t epoch, const EpochEnd& end);
   std::optional<EpochEnd> end_of(int channel, std::uint64_t epoch);
-
-  /// A thread that finds nothing to do lets others run, later it sleeps a little.
-  class Rest {
-   public:
-    void take();
-
-   private:
-    std::optional<Deadline> since_ = std::nullopt;
-  };
 
  private:
   // With the lock. A channel is made when it is first needed, here or by a message.

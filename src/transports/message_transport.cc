@@ -10,6 +10,7 @@
 
 #include "transports/epoch.h"
 #include "transports/message_hub.h"
+#include "transports/patience.h"
 
 namespace fanin {
 namespace {
@@ -89,23 +90,25 @@ class MessageTransport : public Transport, public Links {
             flag == kNoteFlag ? voice(rank_).note.bytes() : std::span<const std::byte>());
   }
 
-  void publish(int flag, std::uint64_t value, std::span<const std::byte> bytes) override {
+  void publish(int flag, std::uint64_t value, std::span<const std::byte> attached) override {
     MessageHub::Voice& mine = voice(rank_);
-    const Buffer& source = flag == kNoteFlag ? mine.note : mine.window;
+    const std::span<const std::byte> note = mine.note.bytes();
+    const bool is_note = !attached.empty() && std::less_equal<>{}(note.data(), attached.data()) &&
+                         std::less<>{}(attached.data(), note.data() + note.size());
+    const std::byte* const start = is_note ? note.data() : mine.window.bytes().data();
     MessageHeader header{
-        .kind = Kind::kFlag,
+        .kind = is_note ? Kind::kFlagAndNote : Kind::kFlag,
         .channel = place_.channel,
         .value = value,
         .flag = flag,
-        .offset =
-            bytes.empty() ? 0 : static_cast<std::uint64_t>(bytes.data() - source.bytes().data()),
+        .offset = attached.empty() ? 0 : static_cast<std::uint64_t>(attached.data() - start),
         .words = {}};
     for (std::size_t i = 0; i < header.words.size(); ++i)
       header.words[i] =
           mine.words[static_cast<std::size_t>(flag)][i].load(std::memory_order_relaxed);
-    const Buffer block = MessageHub::make_block(header, bytes.size());
-    if (!bytes.empty())
-      std::memcpy(MessageHub::content_of(block).data(), bytes.data(), bytes.size());
+    const Buffer block = MessageHub::make_block(header, attached.size());
+    if (!attached.empty())
+      std::memcpy(MessageHub::content_of(block).data(), attached.data(), attached.size());
     hub_->send_to_all(place_.channel, block);
     mine.flags[static_cast<std::size_t>(flag)].store(value, std::memory_order_release);
   }
@@ -115,13 +118,10 @@ class MessageTransport : public Transport, public Links {
   }
 
   std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) override {
-    Waiting waiting;
+    Patience patience;
     for (;;) {
-      const bool is_over = epoch() != call.epoch;
-      const bool has_gone = voice(rank).has_left.load(std::memory_order_acquire);
-      // Looked at after its end: what a rank has published before that counts.
       if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
-      go_on(rank, is_over, has_gone, waiting, call);
+      go_on(rank, patience, call);
     }
   }
 
@@ -174,7 +174,7 @@ class MessageTransport : public Transport, public Links {
   std::optional<Delivery> take(int peer, const MessageName& name, const Call& call) override {
     std::optional<Buffer> block = hub_->take(place_.channel, member(peer), call.epoch, name);
     if (!block) return std::nullopt;
-    link_waiting_ = {};
+    link_patience_.renew();
     const std::span<const std::byte> content = MessageHub::content_of(*block);
     return Delivery{std::move(*block), content};
   }
@@ -192,19 +192,9 @@ class MessageTransport : public Transport, public Links {
     return hub_->done(place_.channel, member(peer), call.epoch);
   }
 
-  void wait(int peer, Call& call) override {
-    const bool is_over = epoch() != call.epoch;
-    const bool has_gone = voice(peer).has_left.load(std::memory_order_acquire);
-    go_on(peer, is_over, has_gone, link_waiting_, call);
-  }
+  void wait(int peer, Call& call) override { go_on(peer, link_patience_, call); }
 
  private:
-  /// How long a wait has lasted already.
-  struct Waiting {
-    std::optional<Deadline> since = std::nullopt;
-    MessageHub::Rest rest = {};
-  };
-
   int member(int rank) const { return place_.members[static_cast<std::size_t>(rank)]; }
 
   MessageHub::Voice& voice(int rank) const {
@@ -212,24 +202,11 @@ class MessageTransport : public Transport, public Links {
     return *channel_.voices[static_cast<std::size_t>(member(rank))];
   }
 
-  /// Moves messages on; if there are none, throws if there is a reason to, or rests.
-  void go_on(int rank, bool is_over, bool has_gone, Waiting& waiting, Call& call) {
-    if (hub_->advance()) {
-      waiting = {};
-      return;
-    }
-    if (is_over) throw_epoch_end(end_of(call.epoch), call);
-    if (has_gone)
-      throw PeerFailure(fmt::format("rank {} waited for {}, which has left the group: {}", rank_,
-                                    describe(rank), call.describe()));
-    const Deadline now = Clock::now();
-    if (!waiting.since) waiting.since = now;
-    if (now >= call.until())
-      throw DeadlineExceeded(
-          fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}", rank_,
-                      std::chrono::duration<double>(now - *waiting.since).count(), describe(rank),
-                      call.describe(), describe_last_sign(*this, rank)));
-    waiting.rest.take();
+  void go_on(int rank, Patience& patience, Call& call) {
+    if (hub_->advance())
+      patience.renew();
+    else
+      patience.rest(*this, rank, call);
   }
 
   std::shared_ptr<MessageHub> hub_;
@@ -237,7 +214,7 @@ class MessageTransport : public Transport, public Links {
   MessageHub::Channel& channel_;
   MessageHub::Channel& epochs_;
   int rank_;
-  Waiting link_waiting_;
+  Patience link_patience_;
 };
 
 }  // namespace

@@ -171,8 +171,8 @@ class Transport {
   /// sees the value. Values must not decrease.
   virtual void publish(int flag, std::uint64_t value) = 0;
 
-  /// The same, for ranks that do not see windows and notes: they get these bytes of this rank's. The
-  /// note flag always brings the note.
+  /// The same, for ranks that do not see windows and notes: they get these bytes of this rank's.
+  /// The note flag always brings the note.
   virtual void publish(int flag, std::uint64_t value, std::span<const std::byte> attached) {
     static_cast<void>(attached);
     publish(flag, value);
