@@ -54,6 +54,15 @@ struct MoveOptions {
   std::vector<std::int64_t> extents = {};
 };
 
+/// Of messages from one rank to another.
+struct PostOptions {
+  /// Messages between two ranks keep their order, for each tag.
+  std::uint32_t tag = 0;
+
+  /// Nothing: the group's.
+  std::optional<std::chrono::duration<double>> timeout = std::nullopt;
+};
+
 class Transport;
 
 /// Some ranks that compute together, as one of them sees it. All ranks make the same calls in the
@@ -159,6 +168,17 @@ class Group {
 
   /// Returns when all ranks are here. Of the options, step and timeout count.
   void barrier(const MoveOptions& options = {});
+
+  /// Sends a tensor to another rank, which must receive one of this dtype and shape: returns when
+  /// it does, and the memory may be used again. These and the collectives do not wait for each
+  /// other. If dtype or shape differ, both throw InvalidArgument, which names both.
+  void send(const Tensor& tensor, int to, const PostOptions& options = {});
+  void receive(const TensorView& out, int from, const PostOptions& options = {});
+
+  /// Begin it and return. Ranks that send to each other need it: send() would wait for the other's
+  /// receive(), which comes after its send().
+  Handle start_send(const Tensor& tensor, int to, const PostOptions& options = {});
+  Handle start_receive(const TensorView& out, int from, const PostOptions& options = {});
 
   /// Instead of the next call: the others' next call throws InvalidArgument with this sentence. For
   /// those who check arguments of their own before they call, so that nobody waits for them.

@@ -147,6 +147,19 @@ Tensor Group::all_to_all(const Tensor& input, std::span<const std::int64_t> exte
 
 void Group::barrier(const MoveOptions& options) { state_->barrier(options); }
 
+void Group::send(const Tensor& tensor, int to, const PostOptions& options) {
+  state_->post().send(tensor, to, options);
+}
+void Group::receive(const TensorView& out, int from, const PostOptions& options) {
+  state_->post().receive(out, from, options);
+}
+Handle Group::start_send(const Tensor& tensor, int to, const PostOptions& options) {
+  return state_->post().start_send(tensor, to, options);
+}
+Handle Group::start_receive(const TensorView& out, int from, const PostOptions& options) {
+  return state_->post().start_receive(out, from, options);
+}
+
 void Group::refuse(std::string_view sentence) { state_->refuse(sentence); }
 
 std::optional<Group> Group::subgroup(std::span<const int> ranks) { return state_->subgroup(ranks); }

@@ -224,7 +224,7 @@ TEST(GroupFailure, ThereIsAnEndToGroups) {
   std::string error;
   while (error.empty() && more.size() < 100)
     error = error_of([&] { more.push_back(std::move(*groups[0].subgroup(ranks))); });
-  EXPECT_THAT(error, HasSubstr("a process can be in 32 groups at once"));
+  EXPECT_THAT(error, HasSubstr("a process can be in 21 groups at once"));
   more.clear();
   EXPECT_EQ(error_of([&] { groups[0].subgroup(ranks); }), "");
 }

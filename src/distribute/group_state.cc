@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "distribute/shrink.h"
 #include "fanin/context.h"
 
 namespace fanin {
@@ -16,10 +15,11 @@ namespace {
 // Calls that are kept bound on each lane for the next ones like them.
 constexpr std::size_t kMostCalls = 512;
 
-std::unique_ptr<Transport> open_second_lane(Transport& transport) {
+/// Another channel of all ranks.
+std::unique_ptr<Transport> open_beside(Transport& transport, int channel) {
   std::vector<int> ranks(static_cast<std::size_t>(transport.size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  return transport.open(1, 0, ranks);
+  return transport.open(channel, 0, ranks);
 }
 
 }  // namespace
@@ -27,17 +27,19 @@ std::unique_ptr<Transport> open_second_lane(Transport& transport) {
 Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout)
     : timeout_(timeout),
       commons_(std::make_shared<GroupCommons>()),
-      lanes_{Bench{Lane(nullptr)}, Bench{Lane(open_second_lane(*transport))}} {
+      lanes_{Bench{Lane(nullptr)}, Bench{Lane(open_beside(*transport, 1))}},
+      post_(open_beside(*transport, 2), timeout) {
   lanes_.front().lane = Lane(std::move(transport));
   if (!this->transport().registered(0).empty())
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
 }
 
-Group::State::State(std::array<std::unique_ptr<Transport>, Lane::kCount> transports,
+Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
                     std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons)
     : timeout_(timeout),
       commons_(std::move(commons)),
-      lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]))}} {}
+      lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]))}},
+      post_(std::move(transports[2]), timeout) {}
 
 Buffer Group::State::allocate(std::size_t bytes) {
   if (commons_->registered) return commons_->registered->allocate(bytes);
@@ -45,6 +47,7 @@ Buffer Group::State::allocate(std::size_t bytes) {
 }
 
 Ticket Group::State::next_ticket() {
+  transport().listen();
   if (const std::uint64_t now = transport().epoch(); now != epoch_) {
     epoch_ = now;
     operation_count_ = 0;
@@ -177,7 +180,8 @@ std::optional<Group> Group::State::subgroup(std::span<const int> ranks) {
 
 Group Group::State::open(int channel, std::span<const int> ranks) {
   return Group(std::make_unique<State>(std::array{transport().open(channel, channel, ranks),
-                                                  transport().open(channel + 1, channel, ranks)},
+                                                  transport().open(channel + 1, channel, ranks),
+                                                  transport().open(channel + 2, channel, ranks)},
                                        timeout_, commons_));
 }
 

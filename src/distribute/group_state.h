@@ -11,10 +11,12 @@
 #include "distribute/arguments.h"
 #include "distribute/bound_call.h"
 #include "distribute/lane.h"
+#include "distribute/post_office.h"
 #include "distribute/progress.h"
 #include "distribute/registered_pool.h"
 #include "distribute/request.h"
 #include "distribute/schedule_book.h"
+#include "distribute/shrink.h"
 #include "fanin/error.h"
 #include "fanin/group.h"
 
@@ -32,11 +34,12 @@ class Group::State {
 
   State(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout);
 
-  /// One that was made from another, on a channel of its own.
-  State(std::array<std::unique_ptr<Transport>, Lane::kCount> transports,
+  /// One that was made from another, on channels of its own: those of the lanes, and the last.
+  State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
         std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons);
 
   Transport& transport() { return lanes_.front().lane.transport(); }
+  PostOffice& post() { return post_; }
   Buffer allocate(std::size_t bytes);
 
   void all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
@@ -115,6 +118,7 @@ class Group::State {
   std::chrono::duration<double> timeout_;
   std::shared_ptr<GroupCommons> commons_;
   std::array<Bench, Lane::kCount> lanes_;
+  PostOffice post_;
   std::string automatic_;  // what kAutomatic stands for, when first asked
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch

@@ -88,10 +88,12 @@ Survivors read(Transport& transport, int decider) {
 }  // namespace
 
 int find_free_channel(std::uint64_t used) {
-  for (int channel = 0; channel + 1 < Transport::kChannelCount; channel += 2)
-    if ((used >> channel & 3U) == 0) return channel;
+  constexpr std::uint64_t kAll = (1U << kChannelsOfGroup) - 1;
+  for (int channel = 0; channel + kChannelsOfGroup <= Transport::kChannelCount;
+       channel += kChannelsOfGroup)
+    if ((used >> channel & kAll) == 0) return channel;
   throw Unavailable(fmt::format("a process can be in {} groups at once; let go of one",
-                                Transport::kChannelCount / 2));
+                                Transport::kChannelCount / kChannelsOfGroup));
 }
 
 void check_ranks(std::span<const int> ranks, int size) {

@@ -9,14 +9,18 @@
 
 namespace fanin {
 
+/// A group's lanes, and one for messages between two ranks.
+inline constexpr int kChannelsOfGroup = 3;
+
 /// Who goes on after some have died, and where.
 struct Survivors {
   std::vector<int> ranks;  ///< ascending
-  int channel = 0;         ///< this and the next are free
+  int channel = 0;         ///< this and the next kChannelsOfGroup - 1 are free
   std::uint64_t first_epoch = 0;
 };
 
-/// The first of two neighbouring channels that are free. Throws Unavailable if there are none.
+/// The first of kChannelsOfGroup neighbouring channels that are free. Throws Unavailable if there
+/// are none.
 int find_free_channel(std::uint64_t used);
 
 /// Throws InvalidArgument (kBadOption) unless these are some of the ranks, each once.

@@ -138,11 +138,14 @@ void MessagePlan::bind_place(int index) {
 
 void MessagePlan::find_neighbours() {
   std::set<int> senders;
+  std::set<int> receivers;
   for (const Place& place : places_)
-    for (const Action& action : place.actions)
-      if (action.kind == Action::Kind::kReceive && action.peer != rank_)
-        senders.insert(action.peer);
+    for (const Action& action : place.actions) {
+      if (action.peer == rank_ || action.kind == Action::Kind::kFold) continue;
+      (action.kind == Action::Kind::kReceive ? senders : receivers).insert(action.peer);
+    }
   senders_.assign(senders.begin(), senders.end());
+  receivers_.assign(receivers.begin(), receivers.end());
 }
 
 void MessagePlan::count_elements() {
@@ -224,6 +227,9 @@ void MessagePlan::run(Transport& transport, std::uint64_t& wave_base,
     }
     if (!has_moved) run.links.wait(run.waits_for, run.call);
   }
+  // Nobody may be waiting for what only goes on while this rank is here.
+  for (const int receiver : receivers_)
+    while (!run.links.has_sent_all(receiver)) run.links.wait(receiver, run.call);
   call.deadline = run.call.deadline;
   wave_base += wave_count_;
 }

@@ -87,8 +87,9 @@ class MessagePlan {
   std::vector<std::size_t> held_elements_;    // of each tensor: of this rank's input
   std::vector<std::size_t> wanted_elements_;  // and output
   std::vector<PartShift> shifts_;
-  std::vector<Place> places_;  // that this rank works for
-  std::vector<int> senders_;   // other ranks from which messages come
+  std::vector<Place> places_;   // that this rank works for
+  std::vector<int> senders_;    // other ranks from which messages come
+  std::vector<int> receivers_;  // and to which they go
   std::size_t cell_bytes_;
   std::size_t block_;
   std::size_t wave_count_;

@@ -61,6 +61,11 @@ class HostLinks : public Links {
     push(peer);
   }
 
+  bool has_sent_all(int peer) override {
+    push(peer);
+    return at(peer).waiting.empty();
+  }
+
   std::optional<Delivery> take(int peer, const MessageName& name, const Call& call) override {
     begin_epoch(call);
     pull(peer);
@@ -120,7 +125,7 @@ class HostLinks : public Links {
 
   /// What was under way in an epoch that is over is forgotten, on both sides.
   void begin_epoch(const Call& call) {
-    if (call.epoch == epoch_) return;
+    if (call.epoch <= epoch_) return;
     epoch_ = call.epoch;
     for (Peer& peer : peers_) peer = Peer();
   }

@@ -37,6 +37,10 @@ class Links {
   virtual Draft begin(const MessageName& name, std::size_t bytes, const Call& call) = 0;
   virtual void send(int peer, Draft draft) = 0;
 
+  /// Whether all that was sent to this rank is out of this rank's hands. Until then, it goes on
+  /// only while functions of this object are called.
+  virtual bool has_sent_all(int peer) = 0;
+
   /// A message that has come; the bytes are part of the block.
   struct Delivery {
     Buffer block;

@@ -125,6 +125,8 @@ class MessageTransport : public Transport, public Links {
     }
   }
 
+  void listen() override { hub_->advance(); }
+
   std::uint64_t epoch() const override { return epochs_.epoch.load(std::memory_order_acquire); }
 
   void end_epoch(std::uint64_t epoch, const EpochEnd& end) override {
@@ -170,6 +172,8 @@ class MessageTransport : public Transport, public Links {
   }
 
   void send(int peer, Draft draft) override { hub_->send(member(peer), draft.block); }
+
+  bool has_sent_all(int peer) override { return hub_->unsent_count(member(peer)) == 0; }
 
   std::optional<Delivery> take(int peer, const MessageName& name, const Call& call) override {
     std::optional<Buffer> block = hub_->take(place_.channel, member(peer), call.epoch, name);

@@ -187,6 +187,9 @@ class Transport {
   /// this rank, the peer, its last sign of life, and the call.
   virtual std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) = 0;
 
+  /// Hears what others have sent, such as the end of an epoch: before a new call.
+  virtual void listen() {}
+
   /// Counts the failures of the group, from 0.
   virtual std::uint64_t epoch() const = 0;
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "fanin/handle.h"
+
+namespace fanin {
+
+/// How an operation that goes on elsewhere tells that it is done.
+class Handle::State {
+ public:
+  bool is_done();
+
+  /// Throws what the operation threw.
+  void wait();
+
+  void finish(std::exception_ptr error);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_done_ = false;
+  std::exception_ptr error_;
+};
+
+/// A handle whose last copy waits when it goes.
+Handle make_handle(std::shared_ptr<Handle::State> state);
+
+}  // namespace fanin
