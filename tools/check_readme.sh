@@ -17,4 +17,5 @@ check() {
 check README.md cpp examples/sum.cc
 check docs/adding_an_algorithm.md text examples/chain.schedule
 check docs/adding_an_algorithm.md cpp examples/my_algorithm.cc
+check docs/mpi.md cpp examples/mpi_all_reduce.cc
 exit $failed

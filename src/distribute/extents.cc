@@ -21,8 +21,9 @@ std::int64_t add_product(std::int64_t a, std::int64_t b, std::int64_t c) {
 }  // namespace
 
 Extents::Extents(std::vector<std::int64_t> rows) : rows_(std::move(rows)) {
-  if (std::ranges::adjacent_find(rows_, std::ranges::not_equal_to()) == rows_.end())
-    rows_.resize(std::min<std::size_t>(rows_.size(), 1));
+  if (!rows_.empty() &&
+      std::ranges::adjacent_find(rows_, std::ranges::not_equal_to()) == rows_.end())
+    rows_.erase(rows_.begin() + 1, rows_.end());
 }
 
 std::int64_t Extents::sum(const PartList& parts) const {

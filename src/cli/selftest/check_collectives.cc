@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::size_t kTotals[] = {0, 1, 1000, 30'011};
 
+// Whose sums have the order of add_n, wherever the ranks are.
+constexpr const char* kAddNOrder = "direct";
+
 /// Who has how much of `count` numbers, roughly: every third rank has nothing.
 std::vector<std::int64_t> deal(std::size_t count, int size) {
   std::vector<std::int64_t> extents(static_cast<std::size_t>(size));
@@ -42,11 +45,13 @@ class CollectivesCheck {
     const bool is_root = group_.rank() == root;
     const std::vector<float> sum = slice(add_n(inputs_), 0, total_);
 
-    compare(group_.reduce_scatter(mine, {.extents = extents_}),
+    compare(group_.reduce_scatter(mine, {.algorithm = kAddNOrder, .extents = extents_}),
             slice(add_n(inputs_), starts_[at()], extents_[at()]), "reduce_scatter");
-    compare(
-        into(is_root ? total_ : 0, [&](const TensorView& out) { group_.reduce(mine, out, root); }),
-        is_root ? sum : std::vector<float>(), "reduce");
+    compare(into(is_root ? total_ : 0,
+                 [&](const TensorView& out) {
+                   group_.reduce(mine, out, root, {.algorithm = kAddNOrder});
+                 }),
+            is_root ? sum : std::vector<float>(), "reduce");
 
     std::vector<float> gathered, arrived;
     for (int rank = 0; rank < group_.size(); ++rank) {
@@ -62,6 +67,15 @@ class CollectivesCheck {
                  }),
             part_of(root, group_.rank()), "scatter");
     compare(group_.all_to_all(mine, extents_), arrived, "all_to_all");
+
+    const int next = (group_.rank() + 1) % group_.size();
+    const int last = (group_.rank() + group_.size() - 1) % group_.size();
+    if (group_.size() > 1) {
+      const Handle sent = group_.start_send(mine, next);
+      compare(into(total_, [&](const TensorView& out) { group_.receive(out, last); }),
+              slice(inputs_[static_cast<std::size_t>(last)], 0, total_), "receive");
+      sent.wait();
+    }
 
     std::vector<float> shared = slice(mine, 0, total_);
     group_.broadcast(TensorView::over(std::span(shared), {total_}), root);

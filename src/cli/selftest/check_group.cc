@@ -94,13 +94,27 @@ void check_bits(Group& group, Tally& tally) {
     std::vector<Tensor> inputs;
     inputs.reserve(static_cast<std::size_t>(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) inputs.push_back(uneven_numbers(rank, count));
-    const Tensor sum = group.all_reduce(inputs[static_cast<std::size_t>(group.rank())]);
+    const Tensor sum =
+        group.all_reduce(inputs[static_cast<std::size_t>(group.rank())], {.algorithm = "direct"});
     tally.count(same_bits(sum, add_n(inputs)),
                 fmt::format("bits of the sum of {} float32 elements", count));
   }
 }
 
 }  // namespace
+
+Tally check_algorithm(Group& group, const std::string& algorithm, std::size_t count) {
+  std::vector<float> numbers(count);
+  for (std::size_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<float>(number_of(group.rank(), i));
+  const Tensor input =
+      Tensor::of(std::span<const float>(numbers), Shape{static_cast<std::int64_t>(count)});
+  Tally tally;
+  tally.count(is_right<float>(group.all_reduce(input, {.algorithm = algorithm}), ReduceOp::kSum,
+                              group.size()),
+              fmt::format("sum of {} float32 elements by {}", count, algorithm));
+  return tally;
+}
 
 Tally check_group(Group& group) {
   Tally tally;

@@ -24,6 +24,9 @@ Tally check_group(Group& group);
 /// copies. All ranks call it.
 Tally check_collectives(Group& group);
 
+/// Sums of `count` float32 elements by one algorithm, which have exact results. All ranks call it.
+Tally check_algorithm(Group& group, const std::string& algorithm, std::size_t count);
+
 /// All-reduces of `rank_count` replicas in the memory of this process, by every algorithm.
 Tally check_replicas(int rank_count);
 

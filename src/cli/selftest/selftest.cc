@@ -16,33 +16,37 @@ namespace {
 
 struct SelftestArguments {
   int threads = 0;
+  std::string algorithm;
+  std::size_t elements = 1'000'003;
   bool as_json = false;
 };
 
-Tally check_all(Group& group) {
+Tally check(Group& group, const SelftestArguments& arguments) {
+  if (!arguments.algorithm.empty())
+    return check_algorithm(group, arguments.algorithm, arguments.elements);
   Tally tally = check_group(group);
   tally.add(check_collectives(group));
   return tally;
 }
 
 /// Threads of this process take the part of the ranks.
-Tally check_threads(int rank_count) {
-  std::vector<Group> groups = in_process(rank_count);
+Tally check_threads(const SelftestArguments& arguments) {
+  std::vector<Group> groups = in_process(arguments.threads);
   std::vector<Tally> tallies(groups.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < groups.size(); ++i)
-      threads.emplace_back([&, i] { tallies[i] = check_all(groups[i]); });
+      threads.emplace_back([&, i] { tallies[i] = check(groups[i], arguments); });
   }
   Tally all;
   for (const Tally& tally : tallies) all.add(tally);
-  all.add(check_replicas(rank_count));
+  if (arguments.algorithm.empty()) all.add(check_replicas(arguments.threads));
   return all;
 }
 
 void report(const Tally& tally, int size, std::string_view transport, double seconds,
-            bool as_json) {
-  if (as_json) {
+            const SelftestArguments& arguments) {
+  if (arguments.as_json) {
     fmt::print("{}\n", nlohmann::ordered_json{{"ranks", size},
                                               {"transport", transport},
                                               {"right", tally.right},
@@ -51,9 +55,12 @@ void report(const Tally& tally, int size, std::string_view transport, double sec
                            .dump());
     return;
   }
-  fmt::print("selftest: {} {}, {}: {} results right, {} wrong ({} dtypes, every op), {:.2f} s\n",
-             size, size == 1 ? "rank" : "ranks", transport, tally.right, tally.wrong.size(),
-             kDTypeCount, seconds);
+  const std::string what = arguments.algorithm.empty()
+                               ? fmt::format("{} dtypes, every op", kDTypeCount)
+                               : fmt::format("by {}", arguments.algorithm);
+  fmt::print("selftest: {} {}, {}: {} results right, {} wrong ({}), {:.2f} s\n", size,
+             size == 1 ? "rank" : "ranks", transport, tally.right, tally.wrong.size(), what,
+             seconds);
 }
 
 ExitCode run(const SelftestArguments& arguments) {
@@ -63,16 +70,16 @@ ExitCode run(const SelftestArguments& arguments) {
   int size = arguments.threads;
   std::string transport = "in-process";
   if (arguments.threads > 0) {
-    tally = check_threads(arguments.threads);
+    tally = check_threads(arguments);
   } else {
     Group group = join(JoinOptions::from_environment());
     rank = group.rank();
     size = group.size();
     transport = group.transport();
-    tally = check_all(group);
+    tally = check(group, arguments);
   }
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  if (rank == 0) report(tally, size, transport, time.count(), arguments.as_json);
+  if (rank == 0) report(tally, size, transport, time.count(), arguments);
   for (const std::string& what : tally.wrong)
     fmt::print(stderr, "fanin: rank {}: wrong: {}\n", rank, what);
   return tally.wrong.empty() ? ExitCode::kDone : ExitCode::kFailed;
@@ -90,6 +97,9 @@ void add_selftest(Command tool, ExitCode& exit_code) {
       .add_option("--threads", arguments->threads,
                   "As many ranks as threads of this process, instead of a launcher's")
       .in_range(1, 64);
+  command.add_option("--algorithm", arguments->algorithm,
+                     "One sum by this algorithm only: ring, nccl/xring, ...");
+  command.add_option("--elements", arguments->elements, "Of that sum; 1000003 unless told");
   command.add_flag("--json", arguments->as_json, "One JSON object for scripts");
   command.footer(
       "Runs on the group that it was launched in, and alone as a group of one.\n"
