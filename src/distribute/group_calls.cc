@@ -94,6 +94,7 @@ void Group::State::perform(Bench& bench, const Ticket& ticket, const AllReduceOp
 
 template <typename Prepare>
 Handle Group::State::submit(const AllReduceOptions& options, Prepare prepare) {
+  transport().require_threads();
   has_handles_ = true;
   const Ticket ticket = next_ticket();
   // Bound when its turn comes: the lane may be in use.

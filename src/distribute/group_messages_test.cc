@@ -196,6 +196,20 @@ TEST(GroupMessages, ARankThatLeavesIsAPeerFailure) {
               AllOf(HasSubstr("rank 0 waited for rank 1"), HasSubstr("has left the group")));
 }
 
+TEST(GroupMessages, HandlesNeedAnMpiThatServesThreads) {
+  Group group(make_message_transport(std::move(test::make_loop_engines({0, 0}, false).front())),
+              1s);
+  const Tensor one = test::filled<float>(1, 1.0F);
+  std::vector<float> out(1);
+  const TensorView view = TensorView::over(std::span<float>(out), Shape{1});
+  for (const auto& start :
+       std::vector<std::function<void()>>{[&] {
+                                            group.start_all_reduce({&one, 1}, {&view, 1});
+                                          },
+                                          [&] { group.start_send(one, 1); }})
+    EXPECT_THAT(error_of(start), HasSubstr("MPI_THREAD_SERIALIZED"));
+}
+
 TEST(GroupMessages, CannotShrink) {
   std::vector<Group> groups = groups_of(2);
   EXPECT_THAT(error_of([&] { groups[0].shrink(); }), HasSubstr("mpirun ends the job"));

@@ -137,6 +137,7 @@ void PostOffice::run(Transfer transfer) {
 }
 
 Handle PostOffice::start(Transfer transfer) {
+  transport_->require_threads();
   const std::lock_guard lock(mutex_);
   transfer.handle = std::make_shared<Handle::State>();
   const auto mine = transfers_.insert(transfers_.end(), std::move(transfer));

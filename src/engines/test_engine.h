@@ -28,6 +28,7 @@ class LoopEngine : public Engine {
     std::vector<int> hosts;
     std::vector<std::vector<std::deque<Buffer>>> boxes;  // [to][from]
     int meeting_count = 0;
+    bool serves_threads = true;
   };
 
   LoopEngine(std::shared_ptr<Post> post, int rank) : post_(std::move(post)), rank_(rank) {}
@@ -36,7 +37,7 @@ class LoopEngine : public Engine {
   int size() const override { return static_cast<int>(post_->hosts.size()); }
   std::string describe() const override { return "loop"; }
   const std::vector<int>& hosts() const override { return post_->hosts; }
-  bool serves_threads() const override { return true; }
+  bool serves_threads() const override { return post_->serves_threads; }
 
   void meet(std::chrono::duration<double> timeout) override {
     std::unique_lock lock(post_->mutex);
@@ -81,8 +82,10 @@ class LoopEngine : public Engine {
 };
 
 /// One for each rank; `hosts` as in Engine.
-inline std::vector<std::unique_ptr<Engine>> make_loop_engines(std::vector<int> hosts) {
+inline std::vector<std::unique_ptr<Engine>> make_loop_engines(std::vector<int> hosts,
+                                                              bool serves_threads = true) {
   const auto post = std::make_shared<LoopEngine::Post>(std::move(hosts));
+  post->serves_threads = serves_threads;
   std::vector<std::unique_ptr<Engine>> engines;
   for (int rank = 0; rank < static_cast<int>(post->hosts.size()); ++rank)
     engines.push_back(std::make_unique<LoopEngine>(post, rank));

@@ -121,8 +121,8 @@ class Transport {
     return std::vector<int>(static_cast<std::size_t>(size()), 0);
   }
 
-  /// Whether threads may take turns to use transports of this process.
-  virtual bool serves_threads() const { return true; }
+  /// Throws Unavailable unless threads may take turns to use the transports of this process.
+  virtual void require_threads() const {}
 
   /// Whether the survivors of a death can go on without the dead.
   virtual bool can_shrink() const { return true; }
