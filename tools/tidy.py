@@ -24,8 +24,9 @@ def list_sources():
         source = os.path.relpath(entry["file"], ROOT)
         if source.endswith("_test.cc") or source.startswith(("tests/", "..")):
             continue
-        flags = [word.replace('\\"', '"') for word in entry["command"].split()
-                 if word.startswith(("-I", "-D", "-std", "-f", "-m"))]
+        words = entry["command"].replace(" -isystem ", " -isystem").split()
+        flags = [word.replace('\\"', '"') for word in words
+                 if word.startswith(("-I", "-isystem", "-D", "-std", "-f", "-m"))]
         sources.setdefault(source, flags)
     return sorted(sources.items())
 

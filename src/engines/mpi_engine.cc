@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <new>
 #include <thread>
 
 #include "core/require.h"
@@ -154,7 +155,7 @@ class MpiEngine : public Engine {
   void leave(Request& request) const noexcept {
     int done = 0;
     if (request.is_done || (mpi_.test(&request.number, &done) == 0 && done != 0)) return;
-    static_cast<void>(new Buffer(std::move(request.block)));
+    static_cast<void>(new (std::nothrow) Buffer(std::move(request.block)));
   }
 
   const FaninMpi& mpi_;

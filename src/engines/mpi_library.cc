@@ -51,7 +51,7 @@ std::vector<std::filesystem::path> folders(const std::filesystem::path& asked) {
 std::filesystem::path find_module(const KnownMpi& known, const std::filesystem::path& asked) {
   std::string looked;
   for (const std::filesystem::path& folder : folders(asked)) {
-    const std::filesystem::path file = folder / known.module_file;
+    std::filesystem::path file = folder / known.module_file;
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored)) return file;
     looked += fmt::format("{}{}", looked.empty() ? "" : ", ", folder.lexically_normal().native());

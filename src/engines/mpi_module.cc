@@ -15,18 +15,24 @@ namespace {
 
 // Handles are ints in MPICH and pointers in Open MPI.
 template <class Handle>
-std::uint64_t to_word(const Handle& handle) {
-  static_assert(sizeof handle <= sizeof(std::uint64_t));
+struct Kept {
+  Handle handle;
+};
+
+template <class Handle>
+std::uint64_t to_word(Handle handle) {
+  const Kept<Handle> kept{handle};
+  static_assert(sizeof kept <= sizeof(std::uint64_t));
   std::uint64_t word = 0;
-  std::memcpy(&word, &handle, sizeof handle);
+  std::memcpy(&word, &kept, sizeof kept);
   return word;
 }
 
 template <class Handle>
 Handle from_word(std::uint64_t word) {
-  Handle handle;
-  std::memcpy(&handle, &word, sizeof handle);
-  return handle;
+  Kept<Handle> kept;
+  std::memcpy(&kept, &word, sizeof kept);
+  return kept.handle;
 }
 
 /// A communicator of Fanin's own, which all groups over a communicator of the user's share, one

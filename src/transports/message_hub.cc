@@ -83,7 +83,7 @@ std::uint64_t MessageHub::used_channels() {
 }
 
 Buffer MessageHub::make_block(const MessageHeader& header, std::size_t bytes) {
-  const Buffer block = Context::process().buffers().allocate(sizeof header + bytes);
+  Buffer block = Context::process().buffers().allocate(sizeof header + bytes);
   std::memcpy(block.bytes().data(), &header, sizeof header);
   return block;
 }
