@@ -1,10 +1,11 @@
-# What `cmake --install` gives: the library, the public headers, the tool, and two ways to find
-# them: find_package(fanin) with the target fanin::fanin, and pkg-config's fanin.
+# What `cmake --install` gives: the library, the one for C, the public headers, the tool, and two ways
+# to find them: find_package(fanin) with the targets fanin::fanin and fanin::c, and pkg-config's fanin
+# and fanin-c.
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/fanin)
 
-install(TARGETS fanin EXPORT fanin-targets)
+install(TARGETS fanin fanin_c EXPORT fanin-targets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/fanin
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(EXPORT fanin-targets NAMESPACE fanin:: DESTINATION ${package_folder})
@@ -29,9 +30,11 @@ endif()
 set(pkgconfig_folder ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pkgconfig_to_include ${pkgconfig_folder} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fanin.pc.in fanin.pc @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/fanin-c.pc.in fanin-c.pc @ONLY)
 
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/fanin-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/fanin-config-version.cmake
   DESTINATION ${package_folder})
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/fanin.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/fanin.pc ${CMAKE_CURRENT_BINARY_DIR}/fanin-c.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

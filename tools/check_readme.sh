@@ -18,4 +18,5 @@ check README.md cpp examples/sum.cc
 check docs/adding_an_algorithm.md text examples/chain.schedule
 check docs/adding_an_algorithm.md cpp examples/my_algorithm.cc
 check docs/mpi.md cpp examples/mpi_all_reduce.cc
+check docs/c.md c examples/all_reduce.c
 exit $failed

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Every public header. `fanin/fanin.h` is kept for a later C interface.
+/// Every public header but `fanin/fanin.h`, which is for C.
 
 #include "fanin/add_n.h"
 #include "fanin/aggregate.h"

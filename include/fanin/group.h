@@ -96,6 +96,9 @@ class Group {
   /// How the ranks talk: "in-process", "shared-memory" or "mpi".
   std::string_view transport() const;
 
+  /// For each rank the lowest rank that is on the same host.
+  std::vector<int> hosts() const;
+
   /// How often the group has failed so far.
   std::uint64_t epoch() const;
 

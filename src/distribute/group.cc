@@ -28,6 +28,7 @@ Group::~Group() = default;
 int Group::rank() const { return state_->transport().rank(); }
 int Group::size() const { return state_->transport().size(); }
 std::string_view Group::transport() const { return state_->transport().name(); }
+std::vector<int> Group::hosts() const { return state_->transport().hosts(); }
 std::uint64_t Group::epoch() const { return state_->transport().epoch(); }
 
 Buffer Group::allocate(std::size_t bytes) { return state_->allocate(bytes); }

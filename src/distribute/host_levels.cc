@@ -53,20 +53,26 @@ std::string choose_algorithm(std::span<const int> hosts) {
   return levels.are_even && levels.ranks_of_each() > 1 ? "direct//ring" : "ring";
 }
 
-Schedule build_for_hosts(const std::string& algorithm, std::span<const int> hosts, Goal goal,
-                         std::optional<int> root) {
+Topology topology_for(const std::string& algorithm, std::span<const int> hosts) {
   const Levels levels = levels_of(hosts);
   const bool has_levels = algorithm.find('/') != std::string::npos && levels.host_count > 1 &&
                           levels.are_even && levels.ranks_of_each() > 1;
+  if (!has_levels) return {.worker_count = static_cast<int>(hosts.size())};
+  return {levels.host_count, levels.ranks_of_each()};
+}
+
+Schedule build_for_hosts(const std::string& algorithm, std::span<const int> hosts, Goal goal,
+                         std::optional<int> root) {
+  const Levels levels = levels_of(hosts);
+  Topology topology = topology_for(algorithm, hosts);
+  bool renames = topology.devices_per_worker > 1 && !levels.are_in_order();
   // Of other goals each rank has a part of its own, so they cannot be renamed.
-  if (!has_levels || (goal != Goal::kAllReduce && !levels.are_in_order()))
-    return build_schedule(
-        algorithm,
-        {.topology = {.worker_count = static_cast<int>(hosts.size())}, .goal = goal, .root = root});
-  Schedule schedule = build_schedule(
-      algorithm,
-      {.topology = {levels.host_count, levels.ranks_of_each()}, .goal = goal, .root = root});
-  if (!levels.are_in_order()) rename(schedule, levels.ranks);
+  if (renames && goal != Goal::kAllReduce) {
+    topology = {.worker_count = static_cast<int>(hosts.size())};
+    renames = false;
+  }
+  Schedule schedule = build_schedule(algorithm, {.topology = topology, .goal = goal, .root = root});
+  if (renames) rename(schedule, levels.ranks);
   return schedule;
 }
 

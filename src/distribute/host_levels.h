@@ -17,6 +17,10 @@ std::string choose_algorithm(std::span<const int> hosts);
 /// Throws InvalidArgument (kBadSpec) unless it is an algorithm or kAutomatic.
 void check_algorithm(const std::string& name);
 
+/// How an algorithm sees ranks that are spread over hosts: the levels of "a/b" and "a//b" are the
+/// hosts, if all have as many ranks, more than one; others know of no hosts.
+Topology topology_for(const std::string& algorithm, std::span<const int> hosts);
+
 /// The schedule of ranks that are spread over hosts; for each rank the lowest rank on the same one.
 /// The two levels of "a/b" and "a//b" are the hosts, if all have as many ranks; other algorithms
 /// know of no hosts, so that their sums have the same order everywhere. Throws as build_schedule().

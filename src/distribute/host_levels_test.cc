@@ -42,6 +42,13 @@ TEST(HostLevels, UnevenHostsHaveNoLevels) {
             build_for_hosts("direct/ring", Hosts{0, 0, 0}, Goal::kAllReduce, std::nullopt));
 }
 
+TEST(HostLevels, OnlyAlgorithmsOfTwoLevelsSeeHosts) {
+  EXPECT_EQ(topology_for("direct//ring", Hosts{0, 0, 0, 3, 3, 3}), (Topology{2, 3}));
+  EXPECT_EQ(topology_for("ring", Hosts{0, 0, 0, 3, 3, 3}), (Topology{6, 1}));
+  EXPECT_EQ(topology_for("direct/ring", Hosts{0, 0, 2}), (Topology{3, 1}));
+  EXPECT_EQ(topology_for("direct/ring", Hosts{0, 0}), (Topology{2, 1}));
+}
+
 TEST(HostLevels, OtherGoalsAreProvedToo) {
   for (const Goal goal : all_goals())
     for (const Hosts& hosts : {Hosts{0, 0, 2, 2}, Hosts{0, 1, 0, 1}})

@@ -8,8 +8,8 @@ root=$PWD
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cp -r tests/package "$scratch/program source"
-# The README's program too, where the library has what it calls.
-programs=("$scratch/program source/main.cc")
+# The README's program too, where the library has what it calls, and one in C.
+programs=("$scratch/program source/main.cc" "$root/examples/all_reduce.c")
 [[ ! -x build/release/bin/example_sum ]] || programs+=("$root/examples/sum.cc")
 
 check() {
@@ -18,6 +18,7 @@ check() {
   diff <(cd include && find . -type f | sort) <(cd "$prefix/include" && find . -type f | sort) ||
     { echo "The headers installed are not those of include/"; return 1; }
   [[ $("$prefix/bin/fanin" version) == "fanin "* ]]
+  tests/exports_test.sh "$(find "$prefix" -name libfanin_c.so)" "$prefix/include/fanin/fanin.h"
 
   for program in "${programs[@]}"; do
     echo "$kind: $(basename "$program") by find_package"
@@ -29,11 +30,12 @@ check() {
 
     echo "$kind: $(basename "$program") by pkg-config"
     out="$scratch/by pkg-config"
-    local flags
+    local flags compile=(g++ -std=c++20) package=fanin
+    [[ $program != *.c ]] || { compile=(gcc -std=c11 -Wall -Wextra -Wpedantic -Werror); package=fanin-c; }
     # pkg-config quotes spaces in paths for the shell.
     eval "flags=($(PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name fanin.pc)") \
-      pkg-config --cflags --libs fanin))"
-    g++ -std=c++20 "$program" -o "$out" "${flags[@]}"
+      pkg-config --cflags --libs "$package"))"
+    "${compile[@]}" "$program" -o "$out" "${flags[@]}"
     LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libfanin.*' -print -quit)") "$out"
   done
 }
