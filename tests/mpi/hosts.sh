@@ -17,6 +17,7 @@ shift 4
 id=f$$
 net=10.83.$((RANDOM % 200 + 20))
 agent=$(mktemp)
+# shellcheck disable=SC2317  # the trap calls it
 clean() {
   local host
   for ((host = 1; host <= hosts; ++host)); do ip netns del "$id-$host" 2>/dev/null || true; done
@@ -63,7 +64,7 @@ case $mpi in
   openmpi)
     start=(mpirun.openmpi --allow-run-as-root --oversubscribe -np $((hosts * ranks))
       --host "$hosts_list" --mca plm_rsh_agent "$agent"
-      --mca btl self,vader,tcp --mca pml ob1 --mca mpi_yield_when_idle 1
+      --mca btl 'self,vader,tcp' --mca pml ob1 --mca mpi_yield_when_idle 1
       --mca btl_tcp_if_include "$net.0/24" --mca oob_tcp_if_include "$net.0/24") ;;
   mpich)
     # Otherwise UCX finds that the hosts are one.

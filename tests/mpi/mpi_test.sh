@@ -72,7 +72,9 @@ hosts_sent() {
 
 test_hosts() {
   ((EUID == 0)) || skip "only root can make network namespaces"
-  command -v ip >/dev/null && command -v tc >/dev/null || skip "ip and tc are not installed"
+  if ! command -v ip >/dev/null || ! command -v tc >/dev/null; then
+    skip "ip and tc are not installed"
+  fi
   local probe=fanin-probe$$
   ip netns add "$probe" 2>/dev/null || skip "this system allows no network namespaces"
   ip netns del "$probe"
