@@ -53,12 +53,12 @@ test_jobs() {
   ! FANIN_ENGINE=mvapich run 2 "$tool" selftest || fail "an unknown engine was taken"
   has err '"mvapich" is no MPI library that Fanin knows'
 
-  # One rank never joins. MPICH waits for it already in MPI_Init, which nobody can end.
+  # One rank never comes: MPI waits for it already in MPI_Init, until mpirun ends the job; MPICH's
+  # does not.
   [[ $mpi == openmpi ]] || return 0
   # shellcheck disable=SC2016  # each rank's own shell asks for its rank
   ! FANIN_TIMEOUT_SECONDS=1 run 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] &&
     exec "$0" selftest; sleep 4' "$tool" || fail "a missing rank was not missed"
-  has err "not all ranks of the MPI communicator have joined"
 }
 
 # The bytes that each host sent beyond what starting takes, at least and at most.
