@@ -1,5 +1,5 @@
 # Which MPI libraries are here: FANIN_MPI_LIBRARIES lists their names, and fanin_mpi_<name> links
-# one. CMake's own FindMPI finds only the one that the system prefers.
+# one. CMake's own FindMPI finds only the one that the system prefers. fanin_pmix_library links PMIx.
 
 set(FANIN_MPI_LIBRARIES "")
 
@@ -24,3 +24,13 @@ endfunction()
 
 fanin_find_mpi(openmpi HEADER_FOLDERS openmpi/include LIBRARY_FOLDERS openmpi/lib LIBRARY_NAMES mpi)
 fanin_find_mpi(mpich HEADER_FOLDERS mpich/include mpich LIBRARY_NAMES mpich)
+
+set(arch ${CMAKE_LIBRARY_ARCHITECTURE})
+find_path(FANIN_pmix_HEADERS pmix.h PATH_SUFFIXES pmix2/include PATHS /usr/lib/${arch})
+find_library(FANIN_pmix_LIBRARY NAMES pmix PATH_SUFFIXES pmix2/lib PATHS /usr/lib/${arch})
+mark_as_advanced(FANIN_pmix_HEADERS FANIN_pmix_LIBRARY)
+if(FANIN_pmix_HEADERS AND FANIN_pmix_LIBRARY)
+  add_library(fanin_pmix_library INTERFACE)
+  target_include_directories(fanin_pmix_library SYSTEM INTERFACE ${FANIN_pmix_HEADERS})
+  target_link_libraries(fanin_pmix_library INTERFACE ${FANIN_pmix_LIBRARY})
+endif()

@@ -13,7 +13,7 @@ packages_for() {
     clients) echo python3 python3-venv chromium fonts-dejavu-core ;;
     package) echo pkg-config ;;
     openmpi) echo libopenmpi-dev openmpi-bin ;;
-    mpi) echo libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 ;;
+    mpi) echo libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev iproute2 ;;
     *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package, openmpi, mpi" >&2
        return 2 ;;
   esac

@@ -59,10 +59,11 @@ struct JoinOptions {
 
   /// From FANIN_RENDEZVOUS, FANIN_RANK, FANIN_WORLD_SIZE, FANIN_TIMEOUT_SECONDS, and FANIN_SECRET
   /// or FANIN_SECRET_FILE; rank, size and a place to meet also from what torchrun and Slurm set.
-  /// Under mpirun the engine is its MPI, unless FANIN_ENGINE names another or "none"; FANIN_MODULES
-  /// is the folder of modules, and FANIN_SHARE_MEMORY=0 lets nobody share memory. With none of
-  /// them, a group of one. docs/joining.md has the rules. Throws InvalidArgument (kBadOption) and
-  /// names the variable when one is missing, does not fit the others, or is no number.
+  /// Under mpirun the engine is its MPI, under others who speak PMIx that, unless FANIN_ENGINE
+  /// names another or "none"; FANIN_MODULES is the folder of modules, and FANIN_SHARE_MEMORY=0 lets
+  /// nobody share memory. With none of them, a group of one. docs/joining.md has the rules. Throws
+  /// InvalidArgument (kBadOption) and names the variable when one is missing, does not fit the
+  /// others, or is no number.
   static JoinOptions from_environment();
 };
 

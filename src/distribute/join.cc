@@ -9,8 +9,10 @@
 #include "distribute/join_engine.h"
 #include "distribute/private_folder.h"
 #include "engines/mpi_engine.h"
+#include "engines/pmix.h"
 #include "transports/in_process.h"
 #include "transports/rendezvous.h"
+#include "transports/secret_proof.h"
 #include "transports/shared_memory.h"
 
 namespace fanin {
@@ -23,6 +25,7 @@ void require_timeout(std::chrono::duration<double> timeout) {
 
 constexpr std::string_view kScheme = "file:";
 constexpr std::string_view kStoreKey = "fanin/rendezvous";
+constexpr std::string_view kSecretKey = "fanin/secret";
 
 bool names_path(std::string_view rendezvous) {
   return rendezvous.starts_with(kScheme) && rendezvous.size() > kScheme.size();
@@ -81,11 +84,37 @@ Group join_by_store(const JoinStore& store, const JoinOptions& options, Deadline
   return join_at(path, options, deadline);
 }
 
+/// The ranks that a launcher has started which speaks PMIx; they meet by its notes.
+Group join_by_pmix(JoinOptions options) {
+  const Pmix pmix(options.modules);
+  if (pmix.local_size() != pmix.size())
+    throw Unavailable(fmt::format(
+        "the launcher has started {} ranks, {} of them on this host; between hosts MPI carries the "
+        "messages: set FANIN_ENGINE to openmpi or mpich, and start the ranks by its mpirun",
+        pmix.size(), pmix.local_size()));
+  const Deadline deadline = deadline_after(options.timeout);
+  const auto time_left = [&] { return std::chrono::duration<double>(deadline - Clock::now()); };
+  if (options.secret.empty() && pmix.rank() == 0) {
+    options.secret = make_secret();
+    pmix.put(kSecretKey, options.secret);
+  } else if (options.secret.empty()) {
+    options.secret = pmix.get(kSecretKey, time_left());
+  }
+  options.engine.clear();
+  options.rank = pmix.rank();
+  options.world_size = pmix.size();
+  options.store =
+      JoinStore{.set = [&](std::string_view key, std::string_view note) { pmix.put(key, note); },
+                .get = [&](std::string_view key, Deadline) { return pmix.get(key, time_left()); }};
+  return join(options);
+}
+
 }  // namespace
 
 Group join(const JoinOptions& options) {
   if (!options.engine.empty()) {
     require_timeout(options.timeout);
+    if (options.engine == "pmix") return join_by_pmix(options);
     return join_engine(open_mpi({.library = options.engine, .modules = options.modules},
                                 options.communicator, options.timeout),
                        options.shares_memory, options.timeout);

@@ -31,13 +31,15 @@ std::string read_secret() {
   return read_secret_file(file, ::geteuid());
 }
 
-/// The engine that FANIN_ENGINE names, or the MPI that has started this process; not where the rank
-/// is known already.
+/// The engine that FANIN_ENGINE names, or what has started this process: MPI, or somebody else who
+/// speaks PMIx; not where the rank is known already.
 std::string read_engine(bool is_launched) {
   const std::string_view asked = read_variable("FANIN_ENGINE");
   if (asked == "none") return "";
   if (!asked.empty()) return std::string(asked);
-  return is_launched ? "" : find_launching_mpi();
+  if (is_launched) return "";
+  if (const std::string mpi = find_launching_mpi(); !mpi.empty()) return mpi;
+  return is_set("PMIX_RANK") && is_set("PMIX_NAMESPACE") ? "pmix" : "";
 }
 
 }  // namespace

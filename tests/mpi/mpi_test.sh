@@ -53,6 +53,15 @@ test_jobs() {
   ! FANIN_ENGINE=mvapich run 2 "$tool" selftest || fail "an unknown engine was taken"
   has err '"mvapich" is no MPI library that Fanin knows'
 
+  # Without MPI, by what Open MPI's mpirun tells everybody who speaks PMIx.
+  if [[ $mpi == openmpi ]]; then
+    FANIN_ENGINE=pmix run 4 "$tool" selftest || fail "selftest by PMIx: $(cat "$log/err")"
+    has out "4 ranks, shared-memory"
+    [[ ! -s $log/err ]] || fail "something was said: $(cat "$log/err")"
+  fi
+  ! FANIN_ENGINE=pmix "$tool" selftest 2>"$log/err" || fail "PMIx joined without a launcher"
+  has err "by PMIx failed"
+
   # One rank never comes: MPI waits for it already in MPI_Init, until mpirun ends the job; MPICH's
   # does not.
   [[ $mpi == openmpi ]] || return 0
@@ -84,6 +93,12 @@ test_hosts() {
   "${on[@]}" 2 2 1gbit "$tool" selftest >"$log/out" 2>"$log/err" || fail "$(cat "$log/err")"
   has out "4 ranks, mpi"
   has out "0 wrong"
+
+  if [[ $mpi == openmpi ]]; then
+    ! FANIN_ENGINE=pmix "${on[@]}" 2 1 1gbit "$tool" selftest >"$log/out" 2>"$log/err" ||
+      fail "PMIx joined ranks of two hosts"
+    has err "has started 2 ranks, 1 of them on this host"
+  fi
 
   # Every spec name; each host sends all the data once where the levels follow the hosts.
   for name in xring nccl rechd pscpu psgpu nccl/xring nccl/rechd nccl/pscpu pscpu/pscpu direct//ring; do
