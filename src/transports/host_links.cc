@@ -98,7 +98,7 @@ class HostLinks : public Links {
     if (has_moved)
       patience_.renew();
     else
-      patience_.rest(transport_, peer, call);
+      patience_.rest(transport_, peer, call, [&] { return pull(peer); });
   }
 
  private:

@@ -126,7 +126,7 @@ class MessageTransport : public Transport, public Links {
     Patience patience;
     for (;;) {
       if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
-      go_on(rank, patience, call);
+      go_on(rank, patience, call, [&] { return peek(rank, flag) >= value; });
     }
   }
 
@@ -201,7 +201,9 @@ class MessageTransport : public Transport, public Links {
     return hub_->done(place_.channel, member(peer), call.epoch);
   }
 
-  void wait(int peer, Call& call) override { go_on(peer, link_patience_, call); }
+  void wait(int peer, Call& call) override {
+    go_on(peer, link_patience_, call, [&] { return hub_->advance(); });
+  }
 
  private:
   int member(int rank) const { return place_.members[static_cast<std::size_t>(rank)]; }
@@ -211,11 +213,11 @@ class MessageTransport : public Transport, public Links {
     return *channel_.voices[static_cast<std::size_t>(member(rank))];
   }
 
-  void go_on(int rank, Patience& patience, Call& call) {
+  void go_on(int rank, Patience& patience, Call& call, const std::function<bool()>& look) {
     if (hub_->advance())
       patience.renew();
     else
-      patience.rest(*this, rank, call);
+      patience.rest(*this, rank, call, look);
   }
 
   std::shared_ptr<MessageHub> hub_;

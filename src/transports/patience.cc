@@ -16,14 +16,16 @@ constexpr auto kLookAtPeers = 10ms;
 
 }  // namespace
 
-void Patience::rest(Transport& transport, int peer, Call& call) {
+void Patience::rest(Transport& transport, int peer, Call& call, const std::function<bool()>& look) {
   if (transport.epoch() != call.epoch) throw_epoch_end(transport.end_of(call.epoch), call);
   const Deadline now = Clock::now();
   if (!since_) since_ = now;
   if (!looked_at_peers_ || now - *looked_at_peers_ >= kLookAtPeers) {
-    if (looked_at_peers_ && transport.is_gone(peer))
+    if (looked_at_peers_ && transport.is_gone(peer)) {
+      if (look()) return renew();
       throw PeerFailure(fmt::format("rank {} waited for {}, which has left the group or died: {}",
                                     transport.rank(), transport.describe(peer), call.describe()));
+    }
     looked_at_peers_ = now;
   }
   if (now >= call.until())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "transports/transport.h"
@@ -11,8 +12,9 @@ namespace fanin {
 class Patience {
  public:
   /// To be called when nothing has come. Throws as Transport::wait() if there is no sense in going
-  /// on, for `peer`; otherwise rests.
-  void rest(Transport& transport, int peer, Call& call);
+  /// on, for `peer`; otherwise rests. `look` looks once more: what a rank that has gone has sent
+  /// before counts.
+  void rest(Transport& transport, int peer, Call& call, const std::function<bool()>& look);
 
   /// Something has come.
   void renew() { since_.reset(); }
