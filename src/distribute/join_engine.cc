@@ -8,6 +8,7 @@
 #include "core/require.h"
 #include "distribute/private_folder.h"
 #include "fanin/context.h"
+#include "transports/host_engine.h"
 #include "transports/message_transport.h"
 #include "transports/rendezvous.h"
 #include "transports/secret_proof.h"
@@ -47,18 +48,9 @@ Meeting hear(Engine& engine, int from, Deadline deadline) {
   }
 }
 
-/// The ranks of this rank's host, ascending.
-std::vector<int> neighbours_of(const Engine& engine) {
-  std::vector<int> ranks;
-  const int host = engine.hosts()[static_cast<std::size_t>(engine.rank())];
-  for (int rank = 0; rank < engine.size(); ++rank)
-    if (engine.hosts()[static_cast<std::size_t>(rank)] == host) ranks.push_back(rank);
-  return ranks;
-}
-
 /// Shared memory of this host's ranks.
 std::unique_ptr<Transport> join_host(Engine& engine, Deadline deadline) {
-  const std::vector<int> ranks = neighbours_of(engine);
+  const std::vector<int> ranks = ranks_of_host(engine);
   const auto mine = std::ranges::find(ranks, engine.rank());
   const auto join_at = [&](const Meeting& meeting) {
     return join_shared_memory({.path = meeting.path,
@@ -81,9 +73,12 @@ Group join_engine(std::unique_ptr<Engine> engine, bool shares_memory,
                   std::chrono::duration<double> timeout) {
   if (engine->size() == 1) return std::move(in_process(1, timeout).front());
   const Deadline deadline = deadline_after(timeout);
-  if (shares_memory && std::ranges::count(engine->hosts(), 0) == engine->size())
-    return Group(join_host(*engine, deadline), timeout);
+  const bool has_neighbours = ranks_of_host(*engine).size() > 1;
+  std::unique_ptr<Transport> inside =
+      shares_memory && has_neighbours ? join_host(*engine, deadline) : nullptr;
+  if (inside && inside->size() == engine->size()) return Group(std::move(inside), timeout);
   engine->meet(timeout);
+  if (inside) engine = make_host_engine(std::move(engine), std::move(inside));
   return Group(make_message_transport(std::move(engine)), timeout);
 }
 

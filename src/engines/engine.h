@@ -38,8 +38,14 @@ class Engine {
   /// engine fails, as advance() does.
   virtual void send(int peer, Buffer block) = 0;
 
-  /// Blocks for this rank that are kept so, as far as advance() knows.
-  virtual std::size_t unsent_count(int peer) const = 0;
+  /// Whether another block for this rank may be sent now: not so if many are kept.
+  virtual bool can_send(int peer) = 0;
+
+  /// Whether all that was sent to this rank is on its way, as far as advance() knows.
+  virtual bool has_sent_all(int peer) = 0;
+
+  /// Blocks for one rank that are kept, where can_send() says no.
+  static constexpr std::size_t kMostUnsent = 8;
 
   struct Arrival {
     int from = 0;

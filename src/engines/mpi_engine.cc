@@ -70,9 +70,10 @@ class MpiEngine : public Engine {
     sending_[static_cast<std::size_t>(peer)].push_back(std::move(request));
   }
 
-  std::size_t unsent_count(int peer) const override {
-    return sending_[static_cast<std::size_t>(peer)].size();
+  bool can_send(int peer) override {
+    return sending_[static_cast<std::size_t>(peer)].size() < kMostUnsent;
   }
+  bool has_sent_all(int peer) override { return sending_[static_cast<std::size_t>(peer)].empty(); }
 
   std::optional<Arrival> advance() override {
     for (std::deque<Request>& requests : sending_)

@@ -53,9 +53,13 @@ class LoopEngine : public Engine {
     box(peer, rank_).push_back(std::move(block));
   }
 
-  std::size_t unsent_count(int peer) const override {
+  bool can_send(int peer) override {
     const std::lock_guard lock(post_->mutex);
-    return box(peer, rank_).size();
+    return box(peer, rank_).size() < kMostUnsent;
+  }
+  bool has_sent_all(int peer) override {
+    const std::lock_guard lock(post_->mutex);
+    return box(peer, rank_).empty();
   }
 
   std::optional<Arrival> advance() override {

@@ -162,16 +162,16 @@ TEST_P(Conformance, ARankThatLeavesIsAPeerFailureButWhatItPublishedCounts) {
   EXPECT_THAT(results, Each(IsEmpty()));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Conformance,
-                         testing::Combine(testing::Values(Kind::kThreads,
-                                                          Kind::kSharedMemoryThreads,
-                                                          Kind::kProcesses, Kind::kMessages),
-                                          testing::Values(1, 2, 3, 5, 8)),
-                         [](const auto& world) {
-                           std::ostringstream name;
-                           name << std::get<0>(world.param) << std::get<1>(world.param);
-                           return name.str();
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Conformance,
+    testing::Combine(testing::Values(Kind::kThreads, Kind::kSharedMemoryThreads, Kind::kProcesses,
+                                     Kind::kMessages, Kind::kHosts),
+                     testing::Values(1, 2, 3, 5, 8)),
+    [](const auto& world) {
+      std::ostringstream name;
+      name << std::get<0>(world.param) << std::get<1>(world.param);
+      return name.str();
+    });
 
 TEST(BothPay, NobodyIsForgottenAsleep) {
   // The order for machines without membarrier, which the transports do not choose here.

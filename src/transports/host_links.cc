@@ -75,7 +75,7 @@ class HostLinks : public Links {
     if (found == arrived.end()) return std::nullopt;
     patience_.renew();
     Delivery delivery{std::move(found->block), {}};
-    delivery.bytes = delivery.block.bytes().first(found->header.bytes);
+    delivery.bytes = delivery.block.bytes();
     arrived.erase(found);
     return delivery;
   }
@@ -186,18 +186,20 @@ class HostLinks : public Links {
     while (peer.read < written) {
       if (!peer.has_header) {
         std::memcpy(&peer.coming.header, line(from, me, peer.read).data(), sizeof(Header));
-        peer.coming.block =
-            Context::process().buffers().allocate(lines_of(peer.coming.header.bytes) * kLine);
+        peer.coming.block = Context::process().buffers().allocate(peer.coming.header.bytes);
         peer.has_header = true;
         peer.lines_here = 0;
         ++peer.read;
       }
-      const std::size_t missing = peer.coming.block.size() / kLine - peer.lines_here;
+      const std::size_t missing = lines_of(peer.coming.header.bytes) - peer.lines_here;
       const std::size_t count =
           up_to_the_end(peer.read, std::min<std::size_t>(missing, written - peer.read));
-      if (count > 0)
-        std::memcpy(peer.coming.block.bytes().data() + peer.lines_here * kLine,
-                    line(from, me, peer.read).data(), count * kLine);
+      if (count > 0) {
+        const std::span<std::byte> rest =
+            peer.coming.block.bytes().subspan(peer.lines_here * kLine);
+        std::memcpy(rest.data(), line(from, me, peer.read).data(),
+                    std::min(count * kLine, rest.size()));
+      }
       peer.read += count;
       peer.lines_here += count;
       if (count == missing) deliver(peer);

@@ -106,9 +106,14 @@ void MessageHub::tell_all(const Channel& channel, const Buffer& block) {
   for (const int peer : channel.members) engine_->send(peer, block);
 }
 
-std::size_t MessageHub::unsent_count(int peer) {
+bool MessageHub::can_send(int peer) {
   const std::lock_guard lock(mutex_);
-  return engine_->unsent_count(peer);
+  return engine_->can_send(peer);
+}
+
+bool MessageHub::has_sent_all(int peer) {
+  const std::lock_guard lock(mutex_);
+  return engine_->has_sent_all(peer);
 }
 
 bool MessageHub::advance() {

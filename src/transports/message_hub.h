@@ -96,7 +96,8 @@ class MessageHub {
 
   /// To all members of a channel.
   void send_to_all(int index, const Buffer& block);
-  std::size_t unsent_count(int peer);
+  bool can_send(int peer);
+  bool has_sent_all(int peer);
 
   /// Sorts what has come; whether there was anything.
   bool advance();

@@ -15,9 +15,6 @@
 namespace fanin {
 namespace {
 
-// Messages for one rank that wait to be on their way.
-constexpr std::size_t kMostUnsent = 8;
-
 using Kind = MessageHeader::Kind;
 
 class MessageTransport : public Transport, public Links {
@@ -163,7 +160,7 @@ class MessageTransport : public Transport, public Links {
   }
   std::uint64_t used_channels() const override { return hub_->used_channels(); }
 
-  bool can_send(int peer) override { return hub_->unsent_count(member(peer)) < kMostUnsent; }
+  bool can_send(int peer) override { return hub_->can_send(member(peer)); }
 
   Draft begin(const MessageName& name, std::size_t bytes, const Call& call) override {
     Buffer block = MessageHub::make_block({.kind = Kind::kData,
@@ -178,7 +175,7 @@ class MessageTransport : public Transport, public Links {
 
   void send(int peer, Draft draft) override { hub_->send(member(peer), draft.block); }
 
-  bool has_sent_all(int peer) override { return hub_->unsent_count(member(peer)) == 0; }
+  bool has_sent_all(int peer) override { return hub_->has_sent_all(member(peer)); }
 
   std::optional<Delivery> take(int peer, const MessageName& name, const Call& call) override {
     std::optional<Buffer> block = hub_->take(place_.channel, member(peer), call.epoch, name);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,7 @@
 #include "core/file_descriptor.h"
 #include "engines/test_engine.h"
 #include "fanin/error.h"
+#include "transports/host_engine.h"
 #include "transports/in_process.h"
 #include "transports/message_transport.h"
 #include "transports/shared_memory.h"
@@ -47,10 +49,10 @@ class Folder {
   std::filesystem::path path_;
 };
 
-enum class Kind { kThreads, kSharedMemoryThreads, kProcesses, kMessages };
+enum class Kind { kThreads, kSharedMemoryThreads, kProcesses, kMessages, kHosts };
 
 inline std::ostream& operator<<(std::ostream& out, Kind kind) {
-  constexpr std::array kNames{"Threads", "SharedMemoryThreads", "Processes", "Messages"};
+  constexpr std::array kNames{"Threads", "SharedMemoryThreads", "Processes", "Messages", "Hosts"};
   return out << kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -129,11 +131,23 @@ inline std::unique_ptr<Transport> join(const Folder& folder, const World& world,
                             Clock::now() + 20s, world.tuning);
 }
 
-/// Ranks that see nothing of each other.
+/// Ranks that see nothing of each other; where there are several hosts, those of one share memory
+/// inside.
 inline std::vector<std::unique_ptr<Transport>> make_message_transports(
     const std::vector<int>& hosts, std::size_t window_bytes = 65536) {
+  std::vector<std::unique_ptr<Engine>> engines = make_loop_engines(hosts);
+  const bool are_one = std::ranges::count(hosts, hosts.front()) == std::ssize(hosts);
+  for (std::size_t rank = 0; !are_one && rank < engines.size(); ++rank) {
+    const std::vector<int> ranks = ranks_of_host(*engines[rank]);
+    if (hosts[rank] != static_cast<int>(rank) || ranks.size() == 1) continue;
+    auto inside = make_in_process(static_cast<int>(ranks.size()), window_bytes);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(ranks[i])];
+      engine = make_host_engine(std::move(engine), std::move(inside[i]));
+    }
+  }
   std::vector<std::unique_ptr<Transport>> transports;
-  for (std::unique_ptr<Engine>& engine : make_loop_engines(hosts))
+  for (std::unique_ptr<Engine>& engine : engines)
     transports.push_back(make_message_transport(std::move(engine), window_bytes));
   return transports;
 }
@@ -155,6 +169,11 @@ inline std::vector<std::string> outcomes(const World& world, const OwningBody& b
     transports = make_in_process(world.size, world.window_bytes, world.tuning);
   if (world.kind == Kind::kMessages)
     transports = make_message_transports(std::vector<int>(size, 0), world.window_bytes);
+  if (world.kind == Kind::kHosts) {
+    std::vector<int> hosts;  // of two ranks each
+    for (int rank = 0; rank < world.size; ++rank) hosts.push_back(rank / 2 * 2);
+    transports = make_message_transports(hosts, world.window_bytes);
+  }
   std::vector<std::jthread> threads;
   for (std::size_t rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
