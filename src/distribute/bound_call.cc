@@ -19,6 +19,8 @@ constexpr std::size_t kTinyBytes = (Transport::kMessageWords - 1) * sizeof(std::
 // twice, so that it pays for longer, unless the data is seen.
 constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
+// Between hosts a hop costs more: up to so many bytes of all ranks together.
+constexpr std::size_t kSmallBytesOfHosts = 64 << 10;
 
 /// At the start of each window: two slots that take turns.
 std::size_t slot_bytes(std::size_t window_bytes) {
@@ -99,7 +101,9 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
   if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
   const std::size_t slot = room_.window_begin / 2;
-  if (input_bytes_ <= std::min(kSmallBytes, slot)) return Way::kSmall;
+  const std::size_t small =
+      has_links ? kSmallBytesOfHosts / static_cast<std::size_t>(rank_count) : kSmallBytes;
+  if (input_bytes_ <= std::min(std::max(small, kSmallBytes), slot)) return Way::kSmall;
   if (has_links) return Way::kMessage;
   return rank_count == 2 && input_bytes_ <= slot ? Way::kSlot : Way::kLarge;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fanin/context.h"
+#include "transports/epoch.h"
 
 namespace fanin {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t kMostCalls = 512;
 std::unique_ptr<Transport> open_beside(Transport& transport, int channel) {
   std::vector<int> ranks(static_cast<std::size_t>(transport.size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  return transport.open(channel, 0, ranks);
+  return transport.open(channel, 0, ranks, 0);
 }
 
 }  // namespace
@@ -169,7 +170,7 @@ std::optional<Group> Group::State::subgroup(std::span<const int> ranks) {
       used |= static_cast<std::uint64_t>(told_by(bench.lane, rank, ticket, 1).front());
     const int channel = find_free_channel(used);
     const bool is_member = std::ranges::find(ranks, transport().rank()) != ranks.end();
-    if (is_member) group = open(channel, ranks);
+    if (is_member) group = open(channel, ranks, flag_value(ticket.epoch, ticket.number));
     // What an earlier group has left on the channel counts as of an earlier epoch.
     if (transport().rank() == ranks.front())
       group->state_->transport().begin_epoch(group->state_->transport().epoch() + 1);
@@ -178,10 +179,11 @@ std::optional<Group> Group::State::subgroup(std::span<const int> ranks) {
   return group;
 }
 
-Group Group::State::open(int channel, std::span<const int> ranks) {
-  return Group(std::make_unique<State>(std::array{transport().open(channel, channel, ranks),
-                                                  transport().open(channel + 1, channel, ranks),
-                                                  transport().open(channel + 2, channel, ranks)},
+Group Group::State::open(int channel, std::span<const int> ranks, std::uint64_t opening) {
+  const auto open_next = [&](int next) {
+    return transport().open(channel + next, channel, ranks, opening);
+  };
+  return Group(std::make_unique<State>(std::array{open_next(0), open_next(1), open_next(2)},
                                        timeout_, commons_));
 }
 
@@ -189,7 +191,7 @@ Group Group::State::shrink() {
   for (int lane = 0; lane < Lane::kCount; ++lane)
     if (has_handles_) progress_.wait_for_lane(lane);
   const Survivors survivors = find_survivors(transport(), ++shrink_count_, timeout_);
-  Group group = open(survivors.channel, survivors.ranks);
+  Group group = open(survivors.channel, survivors.ranks, shrink_count_);
   group.state_->transport().begin_epoch(survivors.first_epoch);
   meet_survivors(transport(), shrink_count_, survivors, timeout_);
   return group;

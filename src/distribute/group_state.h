@@ -109,7 +109,7 @@ class Group::State {
   Handle submit(const AllReduceOptions& options, Prepare prepare);
   void run(Bench& bench, const Ticket& ticket, BoundCall& bound, std::optional<std::int64_t> step,
            const Timeout& timeout);
-  Group open(int channel, std::span<const int> ranks);
+  Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.
   const std::string& resolve(const std::string& algorithm);

@@ -8,6 +8,7 @@
 
 #include "distribute/request.h"
 #include "transports/epoch.h"
+#include "transports/links.h"
 
 namespace fanin {
 
@@ -58,6 +59,10 @@ bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
     are_same &= message(rank, turn(ticket))[0].load(std::memory_order_relaxed) == entry.fingerprint;
   }
   all_heard_ = ticket.number;
+  // Others may yet be waiting for what goes on only while this rank is here.
+  if (Links* const links = transport_->links())
+    for (int rank = 0; rank < size; ++rank)
+      while (rank != mine && !links->has_sent_all(rank)) links->wait(rank, call);
   return are_same;
 }
 

@@ -59,7 +59,7 @@ Survivors propose(Transport& transport, std::uint64_t generation) {
   }
   survivors.channel = find_free_channel(used);
   survivors.first_epoch =
-      transport.open(survivors.channel, survivors.channel, survivors.ranks)->epoch() + 1;
+      transport.open(survivors.channel, survivors.channel, survivors.ranks, 0)->epoch() + 1;
   return survivors;
 }
 

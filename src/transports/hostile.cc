@@ -48,9 +48,9 @@ class Hostile final : public Transport {
   void end_epoch(std::uint64_t epoch, const EpochEnd& end) override {
     inner_->end_epoch(epoch, end);
   }
-  std::unique_ptr<Transport> open(int channel, int epoch_channel,
-                                  std::span<const int> ranks) override {
-    return inner_->open(channel, epoch_channel, ranks);
+  std::unique_ptr<Transport> open(int channel, int epoch_channel, std::span<const int> ranks,
+                                  std::uint64_t opening) override {
+    return inner_->open(channel, epoch_channel, ranks, opening);
   }
 
   void publish(int flag, std::uint64_t value) override {

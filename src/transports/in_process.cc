@@ -16,8 +16,8 @@ class InProcess final : public HostTransport {
   Sight sight(int /*peer*/) const override { return Sight::kMemory; }
 
   std::string describe(int peer) const override { return fmt::format("rank {}", peer); }
-  std::unique_ptr<Transport> open(int channel, int epoch_channel,
-                                  std::span<const int> ranks) override {
+  std::unique_ptr<Transport> open(int channel, int epoch_channel, std::span<const int> ranks,
+                                  std::uint64_t) override {
     return std::make_unique<InProcess>(memory(), place_of(channel, epoch_channel, ranks), how());
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fanin/context.h"
 #include "fanin/error.h"
@@ -15,6 +16,12 @@ namespace {
 constexpr std::size_t kMostEnds = 16;
 
 using Kind = MessageHeader::Kind;
+
+/// Before each message of a bundle.
+struct Part {
+  std::uint64_t rank;
+  std::uint64_t bytes;
+};
 
 [[noreturn]] void throw_nonsense(int from, std::string_view what) {
   throw PeerFailure(
@@ -40,16 +47,40 @@ MessageHub::Channel& MessageHub::find(int index) {
   return *channel;
 }
 
-MessageHub::Channel& MessageHub::open(int index, std::span<const int> members) {
+bool MessageHub::is_here(int rank) const {
+  const std::vector<int>& hosts = engine_->hosts();
+  return hosts[static_cast<std::size_t>(rank)] == hosts[static_cast<std::size_t>(engine_->rank())];
+}
+
+MessageHub::Channel& MessageHub::open(int index, std::uint64_t opening,
+                                      std::span<const int> members) {
   const std::lock_guard lock(mutex_);
   Channel& channel = find(index);
+  channel.opening = opening;
   channel.members.assign(members.begin(), members.end());
   std::erase(channel.members, engine_->rank());
+  channel.neighbours.clear();
+  channel.others.clear();
+  std::map<int, int> leaders;  // by host
+  for (const int member : channel.members) {
+    (is_here(member) ? channel.neighbours : channel.others).push_back(member);
+    const int host = engine_->hosts()[static_cast<std::size_t>(member)];
+    const auto [leader, is_first] = leaders.try_emplace(host, member);
+    if (!is_first) leader->second = std::min(leader->second, member);
+  }
+  channel.leads =
+      std::ranges::all_of(channel.neighbours, [&](int rank) { return rank > engine_->rank(); });
+  channel.leaders.clear();
+  for (const auto& [host, leader] : leaders)
+    if (!is_here(leader)) channel.leaders.push_back(leader);
+  channel.relayed = {};
+  channel.is_told = {};
   channel.epoch.store(0, std::memory_order_relaxed);
   channel.ends.clear();
   for (const auto& voice : channel.voices) {
     for (auto& flag : voice->flags) flag.store(0, std::memory_order_relaxed);
     voice->has_left.store(false, std::memory_order_relaxed);
+    voice->said = {};
     voice->data.clear();
     voice->done_epoch = voice->done_wave = 0;
   }
@@ -65,11 +96,13 @@ MessageHub::Channel& MessageHub::find_open(int index) {
 void MessageHub::close(int index) {
   const std::lock_guard lock(mutex_);
   Channel& channel = find(index);
-  tell_all(channel, make_block({.kind = Kind::kLeave,
-                                .channel = index,
-                                .epoch = channel.epoch.load(std::memory_order_relaxed),
-                                .words = {}},
-                               0));
+  say_directly(channel);
+  tell(channel.members, make_block({.kind = Kind::kLeave,
+                                    .channel = index,
+                                    .opening = channel.opening,
+                                    .epoch = channel.epoch.load(std::memory_order_relaxed),
+                                    .words = {}},
+                                   0));
   channel.is_used = false;
   channel.members.clear();
 }
@@ -97,13 +130,83 @@ void MessageHub::send(int peer, const Buffer& block) {
   engine_->send(peer, block);
 }
 
-void MessageHub::send_to_all(int index, const Buffer& block) {
-  const std::lock_guard lock(mutex_);
-  tell_all(find(index), block);
+void MessageHub::tell(std::span<const int> peers, const Buffer& block) {
+  for (const int peer : peers) engine_->send(peer, block);
 }
 
-void MessageHub::tell_all(const Channel& channel, const Buffer& block) {
-  for (const int peer : channel.members) engine_->send(peer, block);
+void MessageHub::say(int index, int flag, const Buffer& block) {
+  const std::lock_guard lock(mutex_);
+  Channel& channel = find(index);
+  if (flag >= kRelayedFlags || channel.others.empty()) return tell(channel.members, block);
+  tell(channel.neighbours, block);
+  const auto at = static_cast<std::size_t>(flag);
+  channel.voices[static_cast<std::size_t>(engine_->rank())]->said[at] = block;
+  channel.is_told[at] = false;
+  relay(index, channel, flag);
+}
+
+void MessageHub::say_directly(int index) {
+  const std::lock_guard lock(mutex_);
+  say_directly(find(index));
+}
+
+void MessageHub::say_directly(Channel& channel) {
+  const Voice& mine = *channel.voices[static_cast<std::size_t>(engine_->rank())];
+  for (std::size_t flag = 0; flag < mine.said.size(); ++flag)
+    if (mine.said[flag].size() > 0 && !std::exchange(channel.is_told[flag], true))
+      tell(channel.others, mine.said[flag]);
+}
+
+/// When all of this host have said it, and this rank leads them.
+void MessageHub::relay(int index, Channel& channel, int flag) {
+  const auto at = static_cast<std::size_t>(flag);
+  std::vector<int> ranks = channel.neighbours;
+  ranks.push_back(engine_->rank());
+  const auto value_of = [&](int rank) {
+    return channel.voices[static_cast<std::size_t>(rank)]->flags[at].load(
+        std::memory_order_relaxed);
+  };
+  const std::uint64_t value = value_of(engine_->rank());
+  if (!channel.leads || channel.relayed[at] >= value || channel.others.empty() ||
+      std::ranges::any_of(ranks, [&](int rank) { return value_of(rank) < value; }))
+    return;
+  channel.relayed[at] = value;
+  const auto said_by = [&](int rank) {
+    return channel.voices[static_cast<std::size_t>(rank)]->said[at].bytes();
+  };
+  std::size_t bytes = 0;
+  for (const int rank : ranks) bytes += sizeof(Part) + said_by(rank).size();
+  const Buffer bundle = make_block(
+      {.kind = Kind::kBundle, .channel = index, .opening = channel.opening, .words = {}}, bytes);
+  std::byte* to = content_of(bundle).data();
+  for (const int rank : ranks) {
+    const std::span<const std::byte> said = said_by(rank);
+    const Part part{.rank = static_cast<std::uint64_t>(rank), .bytes = said.size()};
+    std::memcpy(to, &part, sizeof part);
+    std::memcpy(to + sizeof part, said.data(), said.size());
+    to += sizeof part + said.size();
+  }
+  tell(channel.leaders, bundle);
+}
+
+void MessageHub::hear_bundle(Channel& channel, const Engine::Arrival& arrival) {
+  std::span<const std::byte> rest = content_of(arrival.block);
+  while (!rest.empty()) {
+    Part part;
+    MessageHeader header;
+    if (rest.size() < sizeof part + sizeof header)
+      throw_nonsense(arrival.from, "a bundle that ends too early");
+    std::memcpy(&part, rest.data(), sizeof part);
+    rest = rest.subspan(sizeof part);
+    if (part.rank >= channel.voices.size() || part.bytes < sizeof header ||
+        part.bytes > rest.size())
+      throw_nonsense(arrival.from, "a bundle that ends too early");
+    std::memcpy(&header, rest.data(), sizeof header);
+    hear_flag(*channel.voices[part.rank], header,
+              rest.subspan(sizeof header, part.bytes - sizeof header));
+    rest = rest.subspan(part.bytes);
+  }
+  if (!is_here(arrival.from)) tell(channel.neighbours, arrival.block);
 }
 
 bool MessageHub::can_send(int peer) {
@@ -135,12 +238,20 @@ void MessageHub::sort(const Engine::Arrival& arrival) {
   if (header.channel < 0 || header.channel >= Transport::kChannelCount)
     throw_nonsense(arrival.from, "a message on no channel");
   Channel& channel = find(header.channel);
+  if (header.opening != channel.opening) return;
   Voice& voice = *channel.voices[static_cast<std::size_t>(arrival.from)];
   const std::span<const std::byte> content = content_of(arrival.block);
   switch (header.kind) {
     case Kind::kFlag:
     case Kind::kFlagAndNote:
-      return hear_flag(voice, header, content);
+      hear_flag(voice, header, content);
+      if (header.flag < kRelayedFlags && is_here(arrival.from)) {
+        voice.said[static_cast<std::size_t>(header.flag)] = arrival.block;
+        relay(header.channel, channel, header.flag);
+      }
+      return;
+    case Kind::kBundle:
+      return hear_bundle(channel, arrival);
     case Kind::kData:
       voice.data.push_back({header.epoch, header.name, arrival.block});
       return;
@@ -168,6 +279,8 @@ void MessageHub::hear_flag(Voice& voice, const MessageHeader& header,
   if (flag >= voice.flags.size() || header.offset > target.size() ||
       content.size() > target.size() - header.offset)
     throw_nonsense(-1, "a flag that does not exist");
+  // It may come by two ways.
+  if (header.value <= voice.flags[flag].load(std::memory_order_relaxed)) return;
   if (!content.empty()) std::memcpy(target.data() + header.offset, content.data(), content.size());
   for (std::size_t i = 0; i < header.words.size(); ++i)
     voice.words[flag][i].store(header.words[i], std::memory_order_relaxed);
@@ -201,13 +314,14 @@ void MessageHub::end(int index, std::uint64_t epoch, const EpochEnd& end) {
   if (channel.ends.size() > kMostEnds) channel.ends.erase(channel.ends.begin());
   const Buffer block = make_block({.kind = Kind::kEnd,
                                    .channel = index,
+                                   .opening = channel.opening,
                                    .epoch = epoch,
                                    .value = static_cast<std::uint64_t>(end.kind),
                                    .ender = end.rank,
                                    .words = {}},
                                   end.sentence.size());
   std::memcpy(content_of(block).data(), end.sentence.data(), end.sentence.size());
-  tell_all(channel, block);
+  tell(channel.members, block);
   channel.epoch.store(epoch + 1, std::memory_order_release);
 }
 

@@ -22,6 +22,7 @@ struct MessageHeader {
   enum class Kind : std::uint32_t {
     kFlag,         // a flag with its words; what follows is of the window
     kFlagAndNote,  // likewise, of the note
+    kBundle,       // what the ranks of one host have said: for each its rank, and its message
     kData,         // a message of a plan
     kDone,         // the sender is done with all waves before one
     kEnd,          // the epoch has ended; what follows is the sentence
@@ -29,6 +30,7 @@ struct MessageHeader {
   };
   Kind kind = Kind::kFlag;
   std::int32_t channel = 0;
+  std::uint64_t opening = 0;                                  // of the channel
   std::uint64_t epoch = 0;                                    // of all but kFlag
   std::uint64_t value = 0;                                    // of a flag, or waves
   std::int32_t flag = 0;                                      // of kFlag
@@ -41,9 +43,16 @@ struct MessageHeader {
 /// What a process has heard from others through an engine, sorted by channel and rank, and what it
 /// tells them. Shared by the transports of a process. Any thread may call; one at a time moves the
 /// messages. Ranks are those of the engine.
+///
+/// What ranks say when they enter an operation crosses each wire once: the lowest rank of a host
+/// hears it from its neighbours and tells all of it to the lowest ranks of the other hosts, who
+/// tell their neighbours. Should one of them be busy elsewhere, the others need not wait for it:
+/// see say_directly().
 class MessageHub {
  public:
   static constexpr int kFlagCount = 64;
+  /// The first flags, which travel so.
+  static constexpr int kRelayedFlags = Transport::kNoteFlag;
 
   MessageHub(std::unique_ptr<Engine> engine, std::size_t window_bytes);
   MessageHub(const MessageHub&) = delete;
@@ -65,6 +74,7 @@ class MessageHub {
       Buffer block;
     };
     // With the hub's lock:
+    std::array<Buffer, kRelayedFlags> said = {};  // of this host's ranks: the last message of each
     std::deque<Data> data = {};
     std::uint64_t done_epoch = 0;
     std::uint64_t done_wave = 0;
@@ -76,13 +86,20 @@ class MessageHub {
     std::atomic<std::uint64_t> epoch = 0;
     bool is_used = false;  // with the lock
     // With the hub's lock:
-    std::vector<int> members;                // of the group that uses it, but for this rank
-    std::map<std::uint64_t, EpochEnd> ends;  // their ranks are the engine's
+    std::uint64_t opening = 0;    // what comes of another one is too late
+    std::vector<int> members;     // of the group that uses it, but for this rank
+    std::vector<int> neighbours;  // those of this host
+    std::vector<int> others;      // those of other hosts
+    std::vector<int> leaders;     // the lowest of each other host
+    bool leads = true;            // this rank is the lowest of its host
+    std::array<std::uint64_t, kRelayedFlags> relayed = {};  // by this rank: the last value of each
+    std::array<bool, kRelayedFlags> is_told = {};           // directly
+    std::map<std::uint64_t, EpochEnd> ends;                 // their ranks are the engine's
   };
 
   /// A group of these ranks begins to use a channel, and stops. Nothing is left on it of earlier
-  /// ones. No member may use it before all have opened it.
-  Channel& open(int index, std::span<const int> members);
+  /// ones, whose `opening` is another. No member may use it before all have opened it.
+  Channel& open(int index, std::uint64_t opening, std::span<const int> members);
   void close(int index);
   /// One that has been opened.
   Channel& find_open(int index);
@@ -94,8 +111,12 @@ class MessageHub {
 
   void send(int peer, const Buffer& block);
 
-  /// To all members of a channel.
-  void send_to_all(int index, const Buffer& block);
+  /// Tells all members of a channel a flag of this rank's, which it has by now.
+  void say(int index, int flag, const Buffer& block);
+
+  /// For ranks that wait too long, or leave: tells those of other hosts what this rank has said,
+  /// without the help of others.
+  void say_directly(int index);
   bool can_send(int peer);
   bool has_sent_all(int peer);
 
@@ -116,7 +137,11 @@ class MessageHub {
   void sort(const Engine::Arrival& arrival);
   void hear_flag(Voice& voice, const MessageHeader& header, std::span<const std::byte> content);
   void end(int index, std::uint64_t epoch, const EpochEnd& end);
-  void tell_all(const Channel& channel, const Buffer& block);
+  void tell(std::span<const int> peers, const Buffer& block);
+  void relay(int index, Channel& channel, int flag);
+  void hear_bundle(Channel& channel, const Engine::Arrival& arrival);
+  void say_directly(Channel& channel);
+  bool is_here(int rank) const;  // on this host
 
   std::unique_ptr<Engine> engine_;
   std::size_t window_bytes_;

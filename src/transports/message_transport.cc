@@ -15,6 +15,12 @@
 namespace fanin {
 namespace {
 
+// What a rank says comes through others; if that takes longer, without them.
+constexpr auto kRelayTime = std::chrono::milliseconds(2);
+
+// Spreads the openings of groups in groups.
+constexpr std::uint64_t kOpenings = 0x9e3779b97f4a7c15;
+
 using Kind = MessageHeader::Kind;
 
 class MessageTransport : public Transport, public Links {
@@ -23,12 +29,13 @@ class MessageTransport : public Transport, public Links {
     std::vector<int> members;  // ranks of the engine, by rank
     int channel = 0;
     int epoch_channel = 0;
+    std::uint64_t opening = 0;
   };
 
   MessageTransport(std::shared_ptr<MessageHub> hub, Place place)
       : hub_(std::move(hub)),
         place_(std::move(place)),
-        channel_(hub_->open(place_.channel, place_.members)),
+        channel_(hub_->open(place_.channel, place_.opening, place_.members)),
         epochs_(place_.channel == place_.epoch_channel ? channel_
                                                        : hub_->find_open(place_.epoch_channel)),
         rank_(static_cast<int>(std::ranges::find(place_.members, hub_->engine().rank()) -
@@ -101,6 +108,7 @@ class MessageTransport : public Transport, public Links {
     MessageHeader header{
         .kind = is_note ? Kind::kFlagAndNote : Kind::kFlag,
         .channel = place_.channel,
+        .opening = place_.opening,
         .value = value,
         .flag = flag,
         .offset = attached.empty() ? 0 : static_cast<std::uint64_t>(attached.data() - start),
@@ -111,8 +119,8 @@ class MessageTransport : public Transport, public Links {
     const Buffer block = MessageHub::make_block(header, attached.size());
     if (!attached.empty())
       std::memcpy(MessageHub::content_of(block).data(), attached.data(), attached.size());
-    hub_->send_to_all(place_.channel, block);
     mine.flags[static_cast<std::size_t>(flag)].store(value, std::memory_order_release);
+    hub_->say(place_.channel, flag, block);
   }
 
   std::uint64_t peek(int rank, int flag) const override {
@@ -121,8 +129,15 @@ class MessageTransport : public Transport, public Links {
 
   std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) override {
     Patience patience;
+    std::optional<Deadline> relay_time;
     for (;;) {
       if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
+      const Deadline now = Clock::now();
+      if (!relay_time) relay_time = now + kRelayTime;
+      if (now >= *relay_time) {
+        hub_->say_directly(place_.channel);
+        relay_time = Deadline::max();
+      }
       go_on(rank, patience, call, [&] { return peek(rank, flag) >= value; });
     }
   }
@@ -152,9 +167,12 @@ class MessageTransport : public Transport, public Links {
   bool can_shrink() const override { return false; }
   int find_decider(std::uint64_t) override { return rank_; }
 
-  std::unique_ptr<Transport> open(int channel, int epoch_channel,
-                                  std::span<const int> ranks) override {
-    Place place{.members = {}, .channel = channel, .epoch_channel = epoch_channel};
+  std::unique_ptr<Transport> open(int channel, int epoch_channel, std::span<const int> ranks,
+                                  std::uint64_t opening) override {
+    Place place{.members = {},
+                .channel = channel,
+                .epoch_channel = epoch_channel,
+                .opening = place_.opening * kOpenings + opening + 1};
     for (const int rank : ranks) place.members.push_back(member(rank));
     return std::make_unique<MessageTransport>(hub_, std::move(place));
   }
@@ -165,6 +183,7 @@ class MessageTransport : public Transport, public Links {
   Draft begin(const MessageName& name, std::size_t bytes, const Call& call) override {
     Buffer block = MessageHub::make_block({.kind = Kind::kData,
                                            .channel = place_.channel,
+                                           .opening = place_.opening,
                                            .epoch = call.epoch,
                                            .name = name,
                                            .words = {}},
@@ -188,6 +207,7 @@ class MessageTransport : public Transport, public Links {
   void tell_done(int peer, std::uint64_t wave, const Call& call) override {
     hub_->send(member(peer), MessageHub::make_block({.kind = Kind::kDone,
                                                      .channel = place_.channel,
+                                                     .opening = place_.opening,
                                                      .epoch = call.epoch,
                                                      .value = wave,
                                                      .words = {}},

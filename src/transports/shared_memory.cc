@@ -29,8 +29,8 @@ class SharedMemory final : public HostTransport {
   std::string_view name() const override { return "shared-memory"; }
   Sight sight(int peer) const override { return peer == rank() ? Sight::kMemory : Sight::kWindow; }
 
-  std::unique_ptr<Transport> open(int channel, int epoch_channel,
-                                  std::span<const int> ranks) override {
+  std::unique_ptr<Transport> open(int channel, int epoch_channel, std::span<const int> ranks,
+                                  std::uint64_t) override {
     return std::make_unique<SharedMemory>(memory(), place_of(channel, epoch_channel, ranks), how());
   }
 

@@ -209,9 +209,10 @@ class Transport {
   virtual int find_decider(std::uint64_t generation) = 0;
 
   /// The same memory on another channel, for some of the ranks, in this order. Its epochs are those
-  /// of channel `epoch_channel`. Only one group at a time may use a channel, all its ranks alike.
+  /// of channel `epoch_channel`. Only one group at a time may use a channel, all its ranks alike;
+  /// `opening` is the same for all of them and differs from that of the group before.
   virtual std::unique_ptr<Transport> open(int channel, int epoch_channel,
-                                          std::span<const int> ranks) = 0;
+                                          std::span<const int> ranks, std::uint64_t opening) = 0;
 
   /// How many channels there are, and which of them this process uses, a bit for each.
   static constexpr int kChannelCount = 64;
