@@ -85,6 +85,19 @@ class LoopEngine : public Engine {
   int next_ = 0;  // from whom to take next
 };
 
+/// Remembers to whom it has sent.
+class CountingEngine : public LoopEngine {
+ public:
+  using LoopEngine::LoopEngine;
+
+  void send(int peer, Buffer block) override {
+    peers.push_back(peer);
+    LoopEngine::send(peer, std::move(block));
+  }
+
+  std::vector<int> peers = {};
+};
+
 /// One for each rank; `hosts` as in Engine.
 inline std::vector<std::unique_ptr<Engine>> make_loop_engines(std::vector<int> hosts,
                                                               bool serves_threads = true) {

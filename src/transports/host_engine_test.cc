@@ -14,17 +14,6 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Counts what it is given to send.
-class CountingEngine : public test::LoopEngine {
- public:
-  using LoopEngine::LoopEngine;
-  void send(int peer, Buffer block) override {
-    peers.push_back(peer);
-    LoopEngine::send(peer, std::move(block));
-  }
-  std::vector<int> peers = {};
-};
-
 Buffer block_of(std::size_t bytes, int value) {
   Buffer block = Context::process().buffers().allocate(bytes);
   std::memset(block.bytes().data(), value, bytes);
@@ -45,7 +34,7 @@ class HostEngines : public testing::Test {
   HostEngines() : post_(std::make_shared<test::LoopEngine::Post>(std::vector{0, 1, 0, 0})) {
     auto inside = make_in_process(3, 65536);
     for (int rank = 0; rank < 4; ++rank) {
-      auto engine = std::make_unique<CountingEngine>(post_, rank);
+      auto engine = std::make_unique<test::CountingEngine>(post_, rank);
       between_.push_back(engine.get());
       engines_.push_back(std::move(engine));
     }
@@ -58,7 +47,7 @@ class HostEngines : public testing::Test {
   }
 
   std::shared_ptr<test::LoopEngine::Post> post_;
-  std::vector<CountingEngine*> between_;
+  std::vector<test::CountingEngine*> between_;
   std::vector<std::unique_ptr<Engine>> engines_;
 };
 

@@ -1,0 +1,119 @@
+// What messages do beyond what all transports do: see conformance_test.cc.
+
+#include "transports/message_transport.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "engines/test_engine.h"
+#include "transports/test_ranks.h"
+
+namespace fanin {
+namespace {
+
+using test::CountingEngine;
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+using namespace std::chrono_literals;
+
+constexpr int kFlag = Transport::kCallFlags;
+
+/// Two hosts of two ranks.
+class Hosts : public testing::Test {
+ protected:
+  Hosts() {
+    const auto post = std::make_shared<test::LoopEngine::Post>(std::vector{0, 0, 2, 2});
+    for (int rank = 0; rank < 4; ++rank) {
+      auto engine = std::make_unique<CountingEngine>(post, rank);
+      engines_.push_back(engine.get());
+      transports_.push_back(make_message_transport(std::move(engine)));
+    }
+  }
+
+  Transport& rank(int number) { return *transports_[static_cast<std::size_t>(number)]; }
+  std::vector<int>& sent_by(int number) {
+    return engines_[static_cast<std::size_t>(number)]->peers;
+  }
+
+  /// Lets everybody hear what has been sent, and pass it on.
+  void listen_all() {
+    for (int round = 0; round < 3; ++round)
+      for (const auto& transport : transports_) transport->listen();
+  }
+
+  std::vector<CountingEngine*> engines_;
+  std::vector<std::unique_ptr<Transport>> transports_;
+};
+
+TEST_F(Hosts, WhatRanksSayCrossesAWireOnce) {
+  for (const auto& transport : transports_) {
+    transport->message(transport->rank(), kFlag)[0] = static_cast<unsigned>(transport->rank()) + 70;
+    transport->window(transport->rank())[5] = static_cast<std::byte>(transport->rank());
+    transport->publish(kFlag, 1, transport->window(transport->rank()).subspan(5, 1));
+  }
+  listen_all();
+  for (const auto& transport : transports_)
+    for (int peer = 0; peer < 4; ++peer) {
+      EXPECT_EQ(transport->peek(peer, kFlag), 1U);
+      EXPECT_EQ(transport->message(peer, kFlag)[0], static_cast<unsigned>(peer) + 70);
+      EXPECT_EQ(transport->window(peer)[5], static_cast<std::byte>(peer));
+    }
+  // A neighbour, all to the other host, what comes from there to the neighbour.
+  EXPECT_THAT(sent_by(0), UnorderedElementsAre(1, 2, 1));
+  EXPECT_THAT(sent_by(1), ElementsAre(0));
+  EXPECT_THAT(sent_by(2), UnorderedElementsAre(3, 0, 3));
+  EXPECT_THAT(sent_by(3), ElementsAre(2));
+}
+
+// Whoever leads a host may be anywhere: it has thrown, say.
+TEST_F(Hosts, NobodyWaitsForALeaderWhoIsElsewhere) {
+  std::jthread third([&] {
+    rank(3).publish(kFlag, 1);
+    for (const int peer : {0, 1})
+      test::wait_for(rank(3), peer, kFlag, 1, Clock::now() + 30s, "test");
+  });
+  for (const int each : {0, 1}) rank(each).publish(kFlag, 1);
+  for (const int each : {1, 0}) test::wait_for(rank(each), 3, kFlag, 1, Clock::now() + 30s, "test");
+  // Rank 3 hears nothing by way of rank 2.
+  for (const int each : {1, 0}) {
+    EXPECT_THROW(test::wait_for(rank(each), 2, kFlag, 1, Clock::now() + 20ms, "test"),
+                 DeadlineExceeded);
+  }
+}
+
+TEST_F(Hosts, WhatComesLateByTheOtherWayIsForgotten) {
+  rank(1).publish(Transport::kNoteFlag, 1);
+  rank(3).listen();  // next, it will listen to rank 2 first
+  rank(1).publish(kFlag, 1);
+  EXPECT_THROW(test::wait_for(rank(1), 0, kFlag, 1, Clock::now() + 20ms, "test"), DeadlineExceeded);
+  for (const int each : {1, 0}) {
+    rank(each).message(each, kFlag)[0] = 5;
+    rank(each).publish(kFlag, 2);
+    rank(0).listen();
+  }
+  rank(2).listen();
+  rank(3).listen();
+  EXPECT_EQ(rank(3).peek(1, kFlag), 2U);
+  EXPECT_EQ(rank(3).message(1, kFlag)[0], 5U);
+}
+
+TEST_F(Hosts, WhatARankSaidComesBeforeItsLeaving) {
+  rank(1).publish(kFlag, 1);  // which rank 0 would pass on
+  transports_[1].reset();
+  EXPECT_EQ(test::wait_for(rank(3), 1, kFlag, 1, Clock::now() + 30s, "test"), 1U);
+}
+
+TEST_F(Hosts, WhatComesOfAnEarlierOpeningIsTooLate) {
+  const std::vector<int> members{0, 3};
+  const auto before = rank(0).open(9, 9, members, 1);
+  before->publish(kFlag, 7);
+  const auto now = rank(3).open(9, 9, members, 2);
+  rank(3).listen();
+  EXPECT_EQ(now->peek(0, kFlag), 0U);
+  EXPECT_FALSE(now->is_gone(0));
+}
+
+}  // namespace
+}  // namespace fanin
