@@ -22,6 +22,27 @@ fanin_join_options join_options() {
   return options;
 }
 
+/// Three processes that join one group, each of which runs `body(group, rank)`.
+template <typename Body>
+std::vector<test::Child> three_processes(const test::Folder& folder, const Body& body) {
+  const std::string rendezvous = "file:" + folder.socket().native();
+  std::vector<test::Child> children;
+  for (int rank = 0; rank < 3; ++rank)
+    children.emplace_back([&] {
+      fanin_join_options options = join_options();
+      options.rendezvous = rendezvous.c_str();
+      options.rank = rank;
+      options.world_size = 3;
+      options.timeout_seconds = 60;
+      options.secret = "of this test";
+      fanin_group* group = nullptr;
+      test::expect(fanin_join(&options, &group) == FANIN_OK, fanin_last_error());
+      body(group, rank);
+      fanin_group_free(group);
+    });
+  return children;
+}
+
 TEST(CGroup, ThreadsKnowTheirRanks) {
   const Threads threads(3);
   threads.run([](fanin_group* group, int rank) {
@@ -74,30 +95,18 @@ TEST(CJoin, ReadsTheEnvironmentUnlessToldWhoItIs) {
 
 TEST(CJoin, ProcessesMeetByTheirOptions) {
   const test::Folder folder;
-  const std::string rendezvous = "file:" + folder.socket().native();
-  std::vector<test::Child> children;
-  for (int rank = 0; rank < 3; ++rank)
-    children.emplace_back([&] {
-      fanin_join_options options = join_options();
-      options.rendezvous = rendezvous.c_str();
-      options.rank = rank;
-      options.world_size = 3;
-      options.timeout_seconds = 60;
-      options.secret = "of this test";
-      fanin_group* group = nullptr;
-      const auto expect = [](std::int32_t code) {
-        test::expect(code == FANIN_OK, fanin_last_error());
-      };
-      expect(fanin_join(&options, &group));
-      void* data = nullptr;
-      expect(fanin_allocate(group, 4 * sizeof(double), &data));
-      auto* const numbers = static_cast<double*>(data);
-      std::fill_n(numbers, 4, rank + 1);
-      expect(fanin_all_reduce(group, numbers, numbers, 4, FANIN_FLOAT64, nullptr, nullptr));
-      test::expect(std::count(numbers, numbers + 4, 6.0) == 4, "the sum is wrong");
-      expect(fanin_free(group, data));
-      fanin_group_free(group);
-    });
+  auto children = three_processes(folder, [](fanin_group* group, int rank) {
+    const auto expect = [](std::int32_t code) {
+      test::expect(code == FANIN_OK, fanin_last_error());
+    };
+    void* data = nullptr;
+    expect(fanin_allocate(group, 4 * sizeof(double), &data));
+    auto* const numbers = static_cast<double*>(data);
+    std::fill_n(numbers, 4, rank + 1);
+    expect(fanin_all_reduce(group, numbers, numbers, 4, FANIN_FLOAT64, nullptr, nullptr));
+    test::expect(std::count(numbers, numbers + 4, 6.0) == 4, "the sum is wrong");
+    expect(fanin_free(group, data));
+  });
   for (test::Child& child : children) EXPECT_EQ(child.outcome(), "");
 }
 
@@ -203,30 +212,19 @@ TEST(CGroup, AWrongSubgroupIsRefusedOnAllRanks) {
 
 TEST(CGroup, SurvivorsGoOnWithoutTheDead) {
   const test::Folder folder;
-  const std::string rendezvous = "file:" + folder.socket().native();
-  std::vector<test::Child> children;
-  for (int rank = 0; rank < 3; ++rank)
-    children.emplace_back([&] {
-      fanin_join_options options = join_options();
-      options.rendezvous = rendezvous.c_str();
-      options.rank = rank;
-      options.world_size = 3;
-      options.timeout_seconds = 60;
-      fanin_group* group = nullptr;
-      test::expect(fanin_join(&options, &group) == FANIN_OK, fanin_last_error());
-      if (rank == 1) ::raise(SIGKILL);
-      test::expect(fanin_barrier(group, nullptr) == FANIN_PEER_FAILURE, "nobody has died");
-      test::expect(fanin_last_error_kind() == FANIN_KIND_PEER_DIED, fanin_last_error());
-      test::expect(std::string(fanin_last_error()).find("rank 1") != std::string::npos,
-                   fanin_last_error());
-      fanin_group* rest = nullptr;
-      test::expect(fanin_shrink(group, &rest) == FANIN_OK, fanin_last_error());
-      std::int32_t size = 0;
-      test::expect(fanin_size(rest, &size) == FANIN_OK && size == 2, "not two survivors");
-      test::expect(fanin_barrier(rest, nullptr) == FANIN_OK, fanin_last_error());
-      fanin_group_free(rest);
-      fanin_group_free(group);
-    });
+  auto children = three_processes(folder, [](fanin_group* group, int rank) {
+    if (rank == 1) ::raise(SIGKILL);
+    test::expect(fanin_barrier(group, nullptr) == FANIN_PEER_FAILURE, "nobody has died");
+    test::expect(fanin_last_error_kind() == FANIN_KIND_PEER_DIED, fanin_last_error());
+    test::expect(std::string(fanin_last_error()).find("rank 1") != std::string::npos,
+                 fanin_last_error());
+    fanin_group* rest = nullptr;
+    test::expect(fanin_shrink(group, &rest) == FANIN_OK, fanin_last_error());
+    std::int32_t size = 0;
+    test::expect(fanin_size(rest, &size) == FANIN_OK && size == 2, "not two survivors");
+    test::expect(fanin_barrier(rest, nullptr) == FANIN_OK, fanin_last_error());
+    fanin_group_free(rest);
+  });
   EXPECT_EQ(children[0].outcome(), "");
   EXPECT_EQ(children[1].outcome(), "signal 9");
   EXPECT_EQ(children[2].outcome(), "");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "distribute/test_groups.h"
@@ -11,59 +12,67 @@
 namespace fanin {
 namespace {
 
+using test::are_same;
 using test::expect;
 using test::filled;
 using test::in_processes;
 using test::on_all_ranks;
+using test::tensor_over;
 using testing::Each;
 using testing::IsEmpty;
-
-/// Numbers that tell ranks and positions apart, and whose sums round.
-std::vector<float> numbers_of(int rank, std::size_t count) {
-  std::vector<float> numbers(count);
-  for (std::size_t i = 0; i < count; ++i)
-    numbers[i] = static_cast<float>(rank + 1) + static_cast<float>(i % 101) / 7.0F;
-  return numbers;
-}
-
-Tensor tensor_of(int rank, std::size_t count) {
-  return Tensor::of(std::span<const float>(numbers_of(rank, count)),
-                    Shape{static_cast<std::int64_t>(count)});
-}
-
-/// The sum by add_n, whose order the direct algorithm has.
-std::vector<float> sum_of(int size, std::size_t count) {
-  std::vector<Tensor> terms;
-  for (int rank = 0; rank < size; ++rank) terms.push_back(tensor_of(rank, count));
-  return add_n(terms).to_vector<float>();
-}
 
 /// Every way in which data goes: in the first message, in a slot, by windows or directly.
 constexpr std::size_t kCounts[] = {0, 1, 10, 11, 500, 513, 5'000, 20'000, 300'007};
 
+/// Numbers that tell ranks and positions apart, and whose sums round.
+std::span<const float> numbers_of(int rank, std::size_t count) {
+  static test::Rows rows([](int of_rank) {
+    std::vector<float> numbers(*std::ranges::max_element(kCounts));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<float>(of_rank + 1) + static_cast<float>(i % 101) / 7.0F;
+    return numbers;
+  });
+  return rows.first(rank, count);
+}
+
+Tensor tensor_of(int rank, std::size_t count) { return tensor_over(numbers_of(rank, count)); }
+
+/// The sum by add_n, whose order the direct algorithm has.
+std::span<const float> sum_of(int size, std::size_t count) {
+  static test::Rows rows([](int rank_count) {
+    std::vector<Tensor> terms;
+    for (int rank = 0; rank < rank_count; ++rank)
+      terms.push_back(tensor_of(rank, *std::ranges::max_element(kCounts)));
+    return add_n(terms).to_vector<float>();
+  });
+  return rows.first(size, count);
+}
+
 void check_all_reduce(Group& group) {
   for (const std::size_t count : kCounts) {
     const std::string at = fmt::format("{} elements", count);
-    const std::vector<float> wanted = sum_of(group.size(), count);
-    expect(group.all_reduce(tensor_of(group.rank(), count)).to_vector<float>() == wanted, at);
+    const std::span<const float> wanted = sum_of(group.size(), count);
+    const auto is_right = [&](const Tensor& sum) {
+      return are_same(sum.to_vector<float>(), wanted);
+    };
+    expect(is_right(group.all_reduce(tensor_of(group.rank(), count))), at);
     // In place, in memory that all see.
     const Buffer buffer = group.allocate(count * sizeof(float));
-    const std::vector<float> numbers = numbers_of(group.rank(), count);
+    const std::span<const float> numbers = numbers_of(group.rank(), count);
     if (count > 0) std::memcpy(buffer.bytes().data(), numbers.data(), count * sizeof(float));
     const Shape shape{static_cast<std::int64_t>(count)};
     group.all_reduce(Tensor::view(buffer.bytes(), DType::kFloat32, shape),
                      {buffer.bytes(), DType::kFloat32, shape});
-    expect(Tensor::view(buffer.bytes(), DType::kFloat32, shape).to_vector<float>() == wanted,
+    expect(is_right(Tensor::view(buffer.bytes(), DType::kFloat32, shape)),
            at + " in registered memory");
     // Only one rank has such memory.
-    std::vector<float> mine = numbers;
+    std::vector<float> mine(numbers.begin(), numbers.end());
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(mine));
     if (group.rank() == 0 && count > 0)
       std::memcpy(buffer.bytes().data(), numbers.data(), count * sizeof(float));
     const std::span<std::byte> used = group.rank() == 0 ? buffer.bytes() : bytes;
     group.all_reduce(Tensor::view(used, DType::kFloat32, shape), {used, DType::kFloat32, shape});
-    expect(Tensor::view(used, DType::kFloat32, shape).to_vector<float>() == wanted,
-           at + " in mixed memory");
+    expect(is_right(Tensor::view(used, DType::kFloat32, shape)), at + " in mixed memory");
   }
 }
 
@@ -81,7 +90,7 @@ void check_lists(Group& group) {
       outputs.push_back(TensorView::over(std::span(results[i]), inputs[i].shape()));
     group.all_reduce(inputs, outputs);
     for (std::size_t i = 0; i < counts.size(); ++i)
-      expect(results[i] == sum_of(group.size(), counts[i]), fmt::format("tensor {}", i));
+      expect(are_same(results[i], sum_of(group.size(), counts[i])), fmt::format("tensor {}", i));
   }
 }
 
@@ -110,7 +119,7 @@ void check_pieces(Group& group) {
       outputs.push_back(TensorView::over(piece, shape));
     }
     group.all_reduce(inputs, outputs);
-    expect(std::ranges::equal(row, wanted), fmt::format("pieces from {}", starts.front()));
+    expect(are_same(row, wanted), fmt::format("pieces from {}", starts.front()));
     group.barrier();
   }
 }
@@ -125,17 +134,18 @@ void check_reduce(Group& group) {
           root == group.rank() ? TensorView::over(std::span(result), input.shape()) : TensorView{},
           root);
       if (root == group.rank())
-        expect(result == sum_of(group.size(), static_cast<std::size_t>(count)), "reduce");
+        expect(are_same(result, sum_of(group.size(), static_cast<std::size_t>(count))), "reduce");
     }
 }
 
 void check_broadcast(Group& group) {
   for (int root = 0; root < group.size(); ++root)
     for (const std::size_t count : {0, 3, 70'001}) {
-      std::vector<float> numbers = numbers_of(group.rank(), static_cast<std::size_t>(count));
+      const auto mine = numbers_of(group.rank(), static_cast<std::size_t>(count));
+      std::vector<float> numbers(mine.begin(), mine.end());
       group.broadcast(TensorView::over(std::span(numbers), Shape{static_cast<std::int64_t>(count)}),
                       root);
-      expect(numbers == numbers_of(root, static_cast<std::size_t>(count)), "broadcast");
+      expect(are_same(numbers, numbers_of(root, static_cast<std::size_t>(count))), "broadcast");
     }
 }
 
@@ -174,7 +184,7 @@ void check_handles(Group& group) {
   for (std::size_t i = 0; i < kCount; ++i) {
     handles[i].wait();
     expect(handles[i].is_done(), "done");
-    expect(results[i] == sum_of(group.size(), kCounts[i]), fmt::format("handle {}", i));
+    expect(are_same(results[i], sum_of(group.size(), kCounts[i])), fmt::format("handle {}", i));
   }
 }
 

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <latch>
 
+#include "core/sanitized.h"
 #include "distribute/test_groups.h"
 #include "fanin/algorithms.h"
 #include "fanin/error.h"
@@ -12,9 +14,11 @@
 namespace fanin {
 namespace {
 
+using test::are_same;
 using test::error_of;
 using test::expect;
 using test::on_all_ranks;
+using test::tensor_over;
 using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
@@ -42,24 +46,29 @@ std::vector<std::string> outcomes_of(std::vector<Group>& groups, Body&& body) {
   return outcomes;
 }
 
+// In the first message, beside it, and by messages of one block and of several.
+constexpr std::size_t kCounts[] = {0, 1, 10, 11, 500, 513, 5'003, 300'007};
+
 /// Numbers whose sum has other bits in another order.
-Tensor numbers_of(int rank, std::size_t count) {
-  std::vector<float> numbers(count);
-  for (std::size_t i = 0; i < count; ++i)
-    numbers[i] = std::ldexp(std::sin(static_cast<float>(i + 1) * static_cast<float>(rank + 1)),
-                            static_cast<int>((i * 7 + static_cast<std::size_t>(rank) * 5) % 24));
-  return Tensor::of(std::span<const float>(numbers), Shape{static_cast<std::int64_t>(count)});
+std::span<const float> numbers_of(int rank, std::size_t count) {
+  static test::Rows rows([](int of_rank) {
+    std::vector<float> numbers(*std::ranges::max_element(kCounts));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] =
+          std::ldexp(std::sin(static_cast<float>(i + 1) * static_cast<float>(of_rank + 1)),
+                     static_cast<int>((i * 7 + static_cast<std::size_t>(of_rank) * 5) % 24));
+    return numbers;
+  });
+  return rows.first(rank, count);
 }
 
 std::vector<std::vector<float>> sums_of(std::vector<Group>& groups, const std::string& algorithm) {
-  // In the first message, beside it, and by messages of one block and of several.
-  constexpr std::size_t kCounts[] = {0, 1, 10, 11, 500, 513, 5'003, 300'007};
   std::vector<std::vector<float>> sums(groups.size());
   on_all_ranks(groups, [&](Group& group) {
     std::vector<float>& mine = sums[static_cast<std::size_t>(group.rank())];
     for (const std::size_t count : kCounts) {
       const std::vector<float> sum =
-          group.all_reduce(numbers_of(group.rank(), count), {.algorithm = algorithm})
+          group.all_reduce(tensor_over(numbers_of(group.rank(), count)), {.algorithm = algorithm})
               .to_vector<float>();
       mine.insert(mine.end(), sum.begin(), sum.end());
     }
@@ -68,17 +77,21 @@ std::vector<std::vector<float>> sums_of(std::vector<Group>& groups, const std::s
 }
 
 TEST(GroupMessages, EveryAlgorithmGivesTheSameBitsAsOnOneHost) {
-  for (const int size : {1, 2, 3, 4, 7, 8})
+  for (const int size : {1, 2, 3, 4, 7, 8}) {
+    if (kIsSanitized && (size == 2 || size == 8)) continue;
     for (const Algorithm& algorithm : algorithms()) {
       std::vector<Group> apart = groups_of(size);
       std::vector<Group> together = in_process(size);
       const std::string name(algorithm.name);
-      ASSERT_EQ(sums_of(apart, name), sums_of(together, name)) << name << ", " << size << " ranks";
+      ASSERT_TRUE(std::ranges::equal(sums_of(apart, name), sums_of(together, name), are_same))
+          << name << ", " << size << " ranks";
     }
+  }
 }
 
 TEST(GroupMessages, ManyRanks) {
-  std::vector<Group> groups = groups_of(33);
+  // Every rank proves its plans: long under sanitizers.
+  std::vector<Group> groups = groups_of(kIsSanitized ? 17 : 33);
   EXPECT_THAT(
       outcomes_of(
           groups,
@@ -86,7 +99,7 @@ TEST(GroupMessages, ManyRanks) {
             const Tensor one = test::filled<std::int32_t>(1000, 1);
             for (const char* algorithm : {"direct", "ring", "double_tree"})
               expect(group.all_reduce(one, {.algorithm = algorithm}).to_vector<std::int32_t>() ==
-                         std::vector<std::int32_t>(1000, 33),
+                         std::vector<std::int32_t>(1000, group.size()),
                      algorithm);
           }),
       Each(IsEmpty()));
@@ -94,17 +107,22 @@ TEST(GroupMessages, ManyRanks) {
 
 TEST(GroupMessages, LevelsFollowTheHosts) {
   for (const std::vector<int>& hosts :
-       {std::vector<int>{0, 0, 2, 2}, {0, 1, 0, 1}, {0, 0, 2}, {0, 1, 2, 0, 1, 2}})
+       {std::vector<int>{0, 0, 2, 2}, {0, 1, 0, 1}, {0, 0, 2}, {0, 1, 2, 0, 1, 2}}) {
+    std::vector<Group> together = in_process(static_cast<int>(hosts.size()));
+    const auto near = sums_of(together, "direct");
     for (const char* algorithm : {"auto", "direct/ring", "direct//ring", "shuffle/ring",
                                   "hierarchical_copy/recursive_doubling"}) {
       std::vector<Group> groups = groups_on(hosts);
       const auto sums = sums_of(groups, algorithm);
-      EXPECT_THAT(sums, Each(sums.front())) << algorithm;
-      std::vector<Group> together = in_process(static_cast<int>(hosts.size()));
-      const auto near = sums_of(together, "direct");
+      for (const auto& sum : sums) EXPECT_TRUE(are_same(sum, sums.front())) << algorithm;
+      ASSERT_EQ(sums.front().size(), near.front().size()) << algorithm;
+      const float* const sum = sums.front().data();
+      const float* const wanted = near.front().data();
       for (std::size_t i = 0; i < near.front().size(); ++i)
-        ASSERT_NEAR(sums.front()[i], near.front()[i], 1e-5F * (1 << 24)) << algorithm;
+        if (!(std::abs(sum[i] - wanted[i]) <= 1e-5F * (1 << 24)))
+          FAIL() << algorithm << ": " << sum[i] << " instead of " << wanted[i] << " at " << i;
     }
+  }
 }
 
 TEST(GroupMessages, OtherCallsWork) {

@@ -38,10 +38,11 @@ Tensor filled(std::size_t count, T value) {
 
 TEST(Group, SumsOverOneToThirtyThreeRanks) {
   for (int size = 1; size <= 33; ++size) {
+    // Every rank makes a plan for each length: long under sanitizers.
+    if (kIsSanitized && size > 5 && size != 8 && size != 17 && size != 33) continue;
     auto groups = make_groups(size);
     on_all_ranks(groups, [&](Group& group) {
-      // Every rank makes a plan for each length: long under sanitizers.
-      const bool takes_all_lengths = !kIsSanitized || size <= 3 || size == 8 || size == 33;
+      const bool takes_all_lengths = !kIsSanitized || size <= 8;
       for (const std::size_t count : {0, 1, 17, 1017}) {
         if (count < 1000 && !takes_all_lengths) continue;
         const Tensor sum = group.all_reduce(filled(count, 1 << group.rank() % 8));

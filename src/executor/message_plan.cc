@@ -24,9 +24,10 @@ constexpr std::size_t kLeastBlock = 64 << 10;
 constexpr std::size_t kWavesUnderWay = 4;
 constexpr std::size_t kLineElements = 64;  // a whole number of cache lines for every type
 
-std::size_t choose_block(const Schedule& schedule, const Layout& layout, std::size_t cell_bytes) {
-  const std::size_t bytes =
-      std::max(kWaveBytes / static_cast<std::size_t>(schedule.chunk_count), kLeastBlock);
+std::size_t choose_block(const Schedule& schedule, const Layout& layout, std::size_t cell_bytes,
+                         std::optional<std::size_t> block_bytes) {
+  const std::size_t bytes = block_bytes.value_or(
+      std::max(kWaveBytes / static_cast<std::size_t>(schedule.chunk_count), kLeastBlock));
   const std::size_t wanted = bytes / cell_bytes / kLineElements * kLineElements;
   const std::size_t all =
       (layout.longest_chunk() + kLineElements - 1) / kLineElements * kLineElements;
@@ -61,7 +62,8 @@ struct MessagePlan::Run {
 };
 
 MessagePlan::MessagePlan(std::shared_ptr<const ProvedSchedule> schedule, Layout layout,
-                         const Arithmetic& arithmetic, int rank, Context& context)
+                         const Arithmetic& arithmetic, int rank, Context& context,
+                         std::optional<std::size_t> block_bytes)
     : schedule_(std::move(schedule)),
       layout_(std::move(layout)),
       arithmetic_(arithmetic),
@@ -71,7 +73,7 @@ MessagePlan::MessagePlan(std::shared_ptr<const ProvedSchedule> schedule, Layout 
       shifts_(find_part_shifts(schedule_->schedule(), layout_, rank)),
       cell_bytes_(std::max({arithmetic.size_of(Cell::kInput), arithmetic.size_of(Cell::kPartial),
                             arithmetic.size_of(Cell::kResult)})),
-      block_(choose_block(schedule_->schedule(), layout_, cell_bytes_)),
+      block_(choose_block(schedule_->schedule(), layout_, cell_bytes_, block_bytes)),
       wave_count_((layout_.longest_chunk() + block_ - 1) / block_) {
   const Schedule& data = schedule_->schedule();
   for (int place = 0; place < data.place_count(); ++place)

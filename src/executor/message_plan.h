@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,10 +25,14 @@ namespace fanin {
 /// same order.
 class MessagePlan {
  public:
-  /// Where the goal gives ranks parts of the data there is one tensor. Throws InvalidArgument
-  /// (kBadSchedule) with the sentence of find_error() if the schedule cannot be proved.
+  /// Where the goal gives ranks parts of the data there is one tensor. `block_bytes` is the most
+  /// that a block of a chunk may have, but a block has 64 elements at least, and whole 64s; without
+  /// it, blocks are large enough that a message costs little beside its bytes. All ranks give the
+  /// same. Throws InvalidArgument (kBadSchedule) with the sentence of find_error() if the schedule
+  /// cannot be proved.
   MessagePlan(std::shared_ptr<const ProvedSchedule> schedule, Layout layout,
-              const Arithmetic& arithmetic, int rank, Context& context);
+              const Arithmetic& arithmetic, int rank, Context& context,
+              std::optional<std::size_t> block_bytes = std::nullopt);
 
   /// As WindowPlan::run(). The transport has links.
   void run(Transport& transport, std::uint64_t& wave_base, std::span<const std::byte* const> inputs,

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "executor/test_data.h"
+#include "executor/test_plans.h"
 #include "fanin/error.h"
 #include "schedule/goal.h"
 #include "schedule/test_schedules.h"
@@ -14,10 +15,6 @@ namespace fanin {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::shared_ptr<const ProvedSchedule> proof_of(Schedule schedule) {
-  return std::make_shared<const ProvedSchedule>(std::move(schedule));
-}
 
 std::vector<std::unique_ptr<Transport>> transports_of(int rank_count) {
   return test::make_message_transports(std::vector<int>(static_cast<std::size_t>(rank_count), 0));
@@ -29,9 +26,11 @@ const Arithmetic& sum() {
   return arithmetic;
 }
 
-/// The results of all ranks; where asked for, the inputs are the outputs' memory.
+/// The results of all ranks, by blocks of so many bytes; where asked for, the inputs are the
+/// outputs' memory.
 std::vector<std::vector<float>> run(const Schedule& schedule, const Layout& layout,
                                     const std::vector<std::size_t>& counts,
+                                    std::optional<std::size_t> block_bytes,
                                     std::vector<std::vector<float>> rows, bool in_place) {
   const auto proved = proof_of(schedule);
   std::vector<std::vector<float>> results(rows.size(),
@@ -50,7 +49,8 @@ std::vector<std::vector<float>> run(const Schedule& schedule, const Layout& layo
                                   : reinterpret_cast<std::byte*>(rows[rank].data() + start));
         start += count;
       }
-      MessagePlan plan(proved, layout, sum(), static_cast<int>(rank), Context::process());
+      MessagePlan plan(proved, layout, sum(), static_cast<int>(rank), Context::process(),
+                       block_bytes);
       std::uint64_t wave_base = 5;  // of runs before
       Call call{.describe = [] { return "test"; }};
       plan.run(*transports[rank], wave_base, inputs, outputs, call);
@@ -61,23 +61,28 @@ std::vector<std::vector<float>> run(const Schedule& schedule, const Layout& layo
 }
 
 TEST(MessagePlan, GivesTheSchedulesSumInWavesOfMessages) {
+  struct Case {
+    std::vector<std::size_t> counts;
+    std::optional<std::size_t> block_bytes = std::nullopt;
+  };
+  const std::vector<Case> cases = {{{0}},
+                                   {{1}},
+                                   {{100, 0, 3}},
+                                   {{30'000, 17, 5'000}},
+                                   // Many waves, of whole lines and, of few ranks, of more.
+                                   {{1'900, 3, 1'501}, 1},
+                                   {{9'000, 3, 7'001}, 1'000}};
   for (const Schedule& schedule : {ring_of_3(), tree_of_4(), servers_for_3(), reduce_of_3(),
                                    broadcast_of_3(), everyone_of_20()}) {
-    for (const auto& counts : std::vector<std::vector<std::size_t>>{
-             {0}, {1}, {100, 0, 3}, {30'000, 17, 5'000}, {900'000, 3, 700'001}}) {
-      // Many waves, of few ranks.
-      if (counts.front() > 100'000 && schedule.rank_count > 4) continue;
+    for (const auto& [counts, block_bytes] : cases) {
+      if (block_bytes == 1'000 && schedule.rank_count > 4) continue;
       const Layout layout(counts, schedule.chunk_count, sizeof(float));
       std::vector<std::vector<float>> rows;
       for (int rank = 0; rank < schedule.rank_count; ++rank)
         rows.push_back(mixed_floats(layout.element_count(), static_cast<unsigned>(rank) + 1));
-      const auto expected = evaluate(schedule, schedule.root.value_or(0), rows, [&](std::size_t i) {
-        int chunk = 0;
-        while (layout.chunk(chunk).end <= i) ++chunk;
-        return chunk;
-      });
+      const auto expected = evaluate(schedule, schedule.root.value_or(0), rows, layout);
       for (const bool in_place : {false, true}) {
-        const auto results = run(schedule, layout, counts, rows, in_place);
+        const auto results = run(schedule, layout, counts, block_bytes, rows, in_place);
         for (int rank = 0; rank < schedule.rank_count; ++rank) {
           if (!wants(schedule, rank, 0)) continue;
           ASSERT_TRUE(results[static_cast<std::size_t>(rank)] == expected)
@@ -89,22 +94,25 @@ TEST(MessagePlan, GivesTheSchedulesSumInWavesOfMessages) {
   }
 }
 
+TEST(MessagePlan, BlocksAreWholeLinesAsLongAsTheyMayBe) {
+  const auto plan = [](std::size_t count, std::optional<std::size_t> block_bytes) {
+    return MessagePlan(proof_of(ring_of_3()), Layout({count}, 3, 4), sum(), 0, Context::process(),
+                       block_bytes);
+  };
+  EXPECT_EQ(plan(9'000, 1).block_elements(), 64U);
+  EXPECT_EQ(plan(9'000, 1'000).block_elements(), 192U);
+  EXPECT_EQ(plan(9'000, 1'000).wave_count(), 16U);
+  EXPECT_EQ(plan(9'000, 100'000).wave_count(), 1U);
+  EXPECT_EQ(plan(9'000, std::nullopt).wave_count(), 1U);
+  EXPECT_EQ(plan(1'600'004, std::nullopt).wave_count(), 7U);
+}
+
 TEST(MessagePlan, SaysForWhomItWaitedAndWhere) {
   auto transports = transports_of(3);
-  const float number = 1;
-  float result = 0;
-  const auto* input = reinterpret_cast<const std::byte*>(&number);
-  auto* output = reinterpret_cast<std::byte*>(&result);
   MessagePlan plan(proof_of(ring_of_3()), Layout({1}, 3, 4), sum(), 0, Context::process());
-  Call call{.timeout = milliseconds(50), .describe = [] { return "the test's sum"; }};
-  std::uint64_t wave_base = 0;
-  try {
-    plan.run(*transports[0], wave_base, {&input, 1}, {&output, 1}, call);
-    ADD_FAILURE();
-  } catch (const DeadlineExceeded& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("rank 0 waited"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("the test's sum (block 1 of 1)"));
-  }
+  EXPECT_THAT(sentence_alone(plan, *transports[0]),
+              testing::AllOf(testing::HasSubstr("rank 0 waited"),
+                             testing::HasSubstr("the test's sum (block 1 of 1)")));
 }
 
 // A rank that only sends does not fill the memory of those who are slower.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/sanitized.h"
 #include "run_tool.h"
 
 namespace fanin {
@@ -17,6 +18,8 @@ class Launch : public ToolTest {};
 
 TEST_F(Launch, RunsTheSelftestOnManyRanks) {
   for (const char* ranks : {"1", "2", "3", "5", "8"}) {
+    // A sanitizer sees one process at a time, which few ranks show it too.
+    if (kIsSanitized && std::string(ranks) != "1" && std::string(ranks) != "3") continue;
     const ToolRun result = run({"launch", "-n", ranks, "--", FANIN_TOOL, "selftest"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr(std::string("selftest: ") + ranks + " rank"));
