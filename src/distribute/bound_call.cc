@@ -20,7 +20,7 @@ constexpr std::size_t kTinyBytes = (Transport::kMessageWords - 1) * sizeof(std::
 constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
 // Between hosts a hop costs more: up to so many bytes of all ranks together.
-constexpr std::size_t kSmallBytesOfHosts = 64 << 10;
+constexpr std::size_t kSmallBytesOfHosts = 128 << 10;
 
 /// At the start of each window: two slots that take turns.
 std::size_t slot_bytes(std::size_t window_bytes) {

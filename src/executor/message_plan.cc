@@ -17,17 +17,28 @@
 namespace fanin {
 namespace {
 
-// What all chunks together move in one wave, but at least kLeastBlock of each: large enough that a
-// message costs little beside its bytes.
-constexpr std::size_t kWaveBytes = 1 << 20;
-constexpr std::size_t kLeastBlock = 64 << 10;
-constexpr std::size_t kWavesUnderWay = 4;
+// The longest message: MPI libraries send up to 64 KiB at once, but ask the receiver before they
+// send more, which leaves a wire idle half of the time when both of its ends do so.
+constexpr std::size_t kMessageBytes = 60'000;
+// Large enough that a message costs little beside its bytes.
+constexpr std::size_t kLeastBlock = 8 << 10;
+constexpr std::size_t kWavesUnderWay = 8;
 constexpr std::size_t kLineElements = 64;  // a whole number of cache lines for every type
 
-std::size_t choose_block(const Schedule& schedule, const Layout& layout, std::size_t cell_bytes,
-                         std::optional<std::size_t> block_bytes) {
-  const std::size_t bytes = block_bytes.value_or(
-      std::max(kWaveBytes / static_cast<std::size_t>(schedule.chunk_count), kLeastBlock));
+/// Of all messages between ranks.
+std::size_t most_chunks_in_message(const MessageProgram& program) {
+  std::size_t most = 1;
+  for (const auto& actions : program.places)
+    for (const MessageProgram::Action& action : actions)
+      if (const auto* sent = std::get_if<MessageProgram::Send>(&action))
+        most = std::max(most, sent->cargo.size());
+  return most;
+}
+
+std::size_t choose_block(const MessageProgram& program, const Layout& layout,
+                         std::size_t cell_bytes, std::optional<std::size_t> block_bytes) {
+  const std::size_t bytes =
+      block_bytes.value_or(std::max(kMessageBytes / most_chunks_in_message(program), kLeastBlock));
   const std::size_t wanted = bytes / cell_bytes / kLineElements * kLineElements;
   const std::size_t all =
       (layout.longest_chunk() + kLineElements - 1) / kLineElements * kLineElements;
@@ -73,7 +84,7 @@ MessagePlan::MessagePlan(std::shared_ptr<const ProvedSchedule> schedule, Layout 
       shifts_(find_part_shifts(schedule_->schedule(), layout_, rank)),
       cell_bytes_(std::max({arithmetic.size_of(Cell::kInput), arithmetic.size_of(Cell::kPartial),
                             arithmetic.size_of(Cell::kResult)})),
-      block_(choose_block(schedule_->schedule(), layout_, cell_bytes_, block_bytes)),
+      block_(choose_block(schedule_->messages(), layout_, cell_bytes_, block_bytes)),
       wave_count_((layout_.longest_chunk() + block_ - 1) / block_) {
   const Schedule& data = schedule_->schedule();
   for (int place = 0; place < data.place_count(); ++place)
