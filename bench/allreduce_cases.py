@@ -33,10 +33,17 @@ class Point:
     model: str = ""  # or all gradients of this
     is_busy: bool = False  # another program keeps a core busy
 
+    @property
+    def where(self):
+        """Points with the same share the processes."""
+        return f"{self.processes} processes"
+
+    @property
+    def what(self):
+        return f"gradients of {self.model}" if self.model else amount(self.size)
+
     def __str__(self):
-        what = f"gradients of {self.model}" if self.model else amount(self.size)
-        busy = ", one core busy" if self.is_busy else ""
-        return f"{self.processes} processes, {what}{busy}"
+        return f"{self.where}, {self.what}{', one core busy' if self.is_busy else ''}"
 
 
 @dataclass(frozen=True)
