@@ -29,7 +29,7 @@ class Effort:
     most_call_seconds: float  # who takes longer for one call is left out
 
 
-QUICK = Effort(rounds=3, seconds=0.04, patience=6, most_seconds=75, answer_seconds=30,
+QUICK = Effort(rounds=3, seconds=0.04, patience=6, most_seconds=95, answer_seconds=30,
                most_call_seconds=2)
 FULL = Effort(rounds=7, seconds=0.25, patience=600, most_seconds=5400, answer_seconds=180,
               most_call_seconds=3)

@@ -15,8 +15,7 @@ from team import Launch, usable_cores
 from wires import Wires, why_not
 from worker import Worker
 
-QUICK_HOST = replace(QUICK, most_seconds=95)
-QUICK_WIRE = replace(QUICK_HOST, most_call_seconds=4)
+QUICK_WIRE = replace(QUICK, most_call_seconds=4)
 FULL_WIRE = replace(FULL, rounds=5, most_call_seconds=15)  # a call takes seconds
 
 
@@ -71,7 +70,7 @@ def run(choice):
         sys.exit("./bench/run: there is no MPI; tools/packages.sh mpi installs Open MPI and MPICH")
     cases = leave_out_wires(cases, notes)
     has_wires = any(case.point.hosts > 1 for case in cases)
-    near, far = (QUICK_HOST, QUICK_WIRE) if choice.quick else (FULL, FULL_WIRE)
+    near, far = (QUICK, QUICK_WIRE) if choice.quick else (FULL, FULL_WIRE)
     this = Run(near)
     with contextlib.ExitStack() as stack:
         probe = stack.enter_context(
