@@ -42,7 +42,7 @@ Task make_task(fanin::Group& group, const Request& request) {
 }
 
 void serve() {
-  const Seat seat = take_seat("FANIN_RANK", "FANIN_WORLD_SIZE");
+  const Seat seat = take_seat();
   fanin::Group group = fanin::join(fanin::JoinOptions::from_environment());
   serve_rank(seat, std::string(group.transport()),
              [&group](const Request& request) { return make_task(group, request); });

@@ -29,7 +29,7 @@ class Effort:
     most_call_seconds: float  # who takes longer for one call is left out
 
 
-QUICK = Effort(rounds=3, seconds=0.04, patience=6, most_seconds=75, answer_seconds=30,
+QUICK = Effort(rounds=3, seconds=0.04, patience=6, most_seconds=95, answer_seconds=30,
                most_call_seconds=2)
 FULL = Effort(rounds=7, seconds=0.25, patience=600, most_seconds=5400, answer_seconds=180,
               most_call_seconds=3)
@@ -39,10 +39,11 @@ def counts_of(point):
     return gradients_of(point.model) if point.model else [point.size // 4]
 
 
-def start_teams(launches, processes, most_bytes, stack, notes):
+def start_teams(launches, point, most_bytes, stack, notes):
     """The teams that came up. The limit has its tensors in what its ranks share, after 64 MiB."""
-    shared_bytes = 64 * MIB + processes * (most_bytes + 4 * MIB)
-    teams = [Team(launch, processes, shared_bytes) for launch in launches]
+    shared_bytes = 64 * MIB + point.processes * (most_bytes + 4 * MIB)
+    teams = [Team(launch, launch.rank_count or point.processes, shared_bytes)
+             for launch in launches]
     for team in teams:
         stack.callback(team.close)
     for team in list(teams):
@@ -51,7 +52,7 @@ def start_teams(launches, processes, most_bytes, stack, notes):
         except WorkerFailed as failure:
             if team.name in ("fanin", "limit"):
                 sys.exit(f"./bench/run: {failure}")
-            notes.append(f"{failure}; not measured with {processes} processes")
+            notes.append(f"{failure}; not measured with {point.where}")
             teams.remove(team)
     return teams
 
@@ -59,23 +60,23 @@ def start_teams(launches, processes, most_bytes, stack, notes):
 class Run:
     """One run of the benchmark: rows, versions and notes grow as it goes on."""
 
-    def __init__(self, quick, launches, placement):
-        self.effort, self.launches = QUICK if quick else FULL, launches
-        self.placement, self.deadline = placement, time.monotonic() + self.effort.most_seconds
-        self.patience = Patience(self.effort.patience)
+    def __init__(self, effort):
+        self.deadline = time.monotonic() + effort.most_seconds
+        self.patience = Patience(effort.patience)
         self.rows, self.versions, self.notes = [], {}, []
 
-    def measure(self, processes, cases):
-        """All cases of one number of processes, by teams that live as long."""
+    def measure(self, launches, cases, placement, effort):
+        """All cases of one place, by teams that live as long."""
+        first = cases[0].point
         if time.monotonic() > self.deadline:
-            self.notes.append(f"no time was left for {processes} processes")
+            self.notes.append(f"no time was left for {first.where}")
             return
         counts = {point: counts_of(point) for point in dict.fromkeys(case.point for case in cases)}
         most_bytes = 4 * max(map(sum, counts.values()))
         with contextlib.ExitStack() as stack:
-            teams = start_teams(self.launches, processes, most_bytes, stack, self.notes)
+            teams = start_teams(launches, first, most_bytes, stack, self.notes)
             self.versions.update({team.name: team.version for team in teams if team.version})
-            turns = TeamTurns(teams, self.placement, self.effort, self.patience, self.deadline)
+            turns = TeamTurns(teams, placement, effort, self.patience, self.deadline)
             for point, elements in counts.items():
                 if self.is_possible(point, 4 * sum(elements), len(teams)):
                     show_progress(f"all_reduce {point}")
@@ -106,9 +107,12 @@ def run(choice):
     """Rows, the versions of who was measured, and sentences on what was not."""
     cases = choice.of(list_cases(choice.quick))
     launches = find_launches(may_install=not choice.quick)
+    effort = QUICK if choice.quick else FULL
+    this = Run(effort)
     with contextlib.closing(Worker("placement", [build_program("bench_placement")])) as probe:
-        this = Run(choice.quick, launches, Placement(probe, usable_cores()))
-        for processes in dict.fromkeys(case.point.processes for case in cases):
-            this.measure(processes, [each for each in cases if each.point.processes == processes])
+        placement = Placement(probe, usable_cores())
+        for where in dict.fromkeys(case.point.where for case in cases):
+            this.measure(launches, [case for case in cases if case.point.where == where], placement,
+                         effort)
     versions = {**this.versions, "fanin": fanin_version()}
     return this.rows, versions, this.notes + list(this.patience.notes())

@@ -33,10 +33,17 @@ class Point:
     model: str = ""  # or all gradients of this
     is_busy: bool = False  # another program keeps a core busy
 
+    @property
+    def where(self):
+        """Points with the same share the processes."""
+        return f"{self.processes} processes"
+
+    @property
+    def what(self):
+        return f"gradients of {self.model}" if self.model else amount(self.size)
+
     def __str__(self):
-        what = f"gradients of {self.model}" if self.model else amount(self.size)
-        busy = ", one core busy" if self.is_busy else ""
-        return f"{self.processes} processes, {what}{busy}"
+        return f"{self.where}, {self.what}{', one core busy' if self.is_busy else ''}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ class Case:
 
 def list_points(quick):
     if quick:
-        return [Point(2, size) for size in SIZES if size < 128 * MIB] + [
+        return [Point(2, size) for size in (8, 32 * KIB, MIB, 16 * MIB)] + [
             Point(2, MIB, is_busy=True), Point(2, model="resnet50"), Point(4, 8), Point(4, MIB)]
     points = [Point(processes, size) for processes in (2, 4, 8) for size in SIZES]
     points += [Point(2, model=model) for model in MODELS]

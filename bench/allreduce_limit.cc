@@ -257,7 +257,7 @@ void serve_with(const Seat& seat) {
 }
 
 void serve() {
-  const Seat seat = take_seat("BENCH_RANK", "BENCH_SIZE");
+  const Seat seat = take_seat();
   switch (seat.size) {
     case 2:
       return serve_with<2>(seat);

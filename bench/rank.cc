@@ -1,5 +1,5 @@
-// What every C++ rank of ./bench/run allreduce does: sits down on its core, rewrites its tensors,
-// starts with the others, times the call, checks the sum, answers.
+// What every C++ rank of ./bench/run allreduce and mpi does: sits down on its core, rewrites its
+// tensors, starts with the others, times the call, checks the sum, answers.
 
 #include "rank.h"
 
@@ -39,8 +39,22 @@ namespace {
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr)
-    throw std::runtime_error(std::string(name) + " is not set; ./bench/run allreduce starts ranks");
+    throw std::runtime_error(std::string(name) + " is not set; ./bench/run starts ranks");
   return value;
+}
+
+struct RankVariables {
+  const char* rank;
+  const char* size;
+};
+
+/// Those that are set: by ./bench/run itself, for Fanin, or by a launcher.
+RankVariables rank_variables() {
+  for (const RankVariables& names : {RankVariables{"FANIN_RANK", "FANIN_WORLD_SIZE"},
+                                     RankVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                     RankVariables{"PMI_RANK", "PMI_SIZE"}})
+    if (std::getenv(names.rank) != nullptr) return names;
+  return {"BENCH_RANK", "BENCH_SIZE"};
 }
 
 /// "0,1,5" as numbers.
@@ -213,10 +227,11 @@ std::size_t Request::element_count() const {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
-Seat take_seat(const char* rank_variable, const char* size_variable) {
+Seat take_seat() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  Seat seat{.rank = std::stoi(variable(rank_variable)),
-            .size = std::stoi(variable(size_variable)),
+  const RankVariables names = rank_variables();
+  Seat seat{.rank = std::stoi(variable(names.rank)),
+            .size = std::stoi(variable(names.size)),
             .folder = variable("BENCH_FOLDER"),
             .shared = map_shared(variable("BENCH_SHARED"))};
   const std::vector<int> cores = read_cores(variable("BENCH_CORES"));

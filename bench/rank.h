@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// One rank of a participant in `./bench/run allreduce`, as its environment describes it.
+/// One rank of a participant in `./bench/run allreduce` or `mpi`, as its environment describes it.
 struct Seat {
   int rank = 0;
   int size = 1;
@@ -18,9 +18,10 @@ struct Seat {
   std::span<std::byte> shared;  // by all its ranks; begins with a StartLine, the rest is theirs
 };
 
-/// Reads rank and size from these variables and the rest from BENCH_...; keeps this process on its
-/// core, and lets it end with the program that started it. Call it before anything makes threads.
-Seat take_seat(const char* rank_variable, const char* size_variable);
+/// Reads rank and size from the variables of whoever started it and the rest from BENCH_...; keeps
+/// this process on its core, and lets it end with the program that started it. Call it before
+/// anything makes threads.
+Seat take_seat();
 
 /// What is reduced: tensors of float32, in memory of any kind or of the participant's own.
 struct Request {

@@ -31,6 +31,7 @@ class Launch:
     command: Callable  # from the number of ranks to a list of words
     environment: Callable = lambda rank, size, folder: {}  # rank is None for a launcher
     has_launcher: bool = False
+    rank_count: int | None = None  # if it is always the same
 
 
 class Team:

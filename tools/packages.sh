@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages for the purposes named (build, unit, format, lint, fuzz, clients,
-# package, openmpi, mpi). Does nothing, and needs no root, when all are there.
+# package, mpi). Does nothing, and needs no root, when all are there.
 set -euo pipefail
 
 packages_for() {
@@ -12,9 +12,8 @@ packages_for() {
     fuzz) echo clang libclang-rt-14-dev ;;
     clients) echo python3 python3-venv chromium fonts-dejavu-core ;;
     package) echo pkg-config ;;
-    openmpi) echo libopenmpi-dev openmpi-bin ;;
     mpi) echo libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev iproute2 ;;
-    *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package, openmpi, mpi" >&2
+    *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package, mpi" >&2
        return 2 ;;
   esac
 }

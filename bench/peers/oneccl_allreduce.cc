@@ -36,7 +36,7 @@ Store find_store(const std::string& path) {
 }
 
 void serve() {
-  const Seat seat = take_seat("PMI_RANK", "PMI_SIZE");
+  const Seat seat = take_seat();
   ccl::init();
   const std::string path = seat.folder + "/store";
   const Store store = seat.rank == 0 ? open_store(path) : find_store(path);
