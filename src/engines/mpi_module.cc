@@ -1,12 +1,15 @@
 // The module of one MPI library: compiled with its header, once for each.
 
 #include <mpi.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "engines/mpi_table.h"
@@ -116,11 +119,23 @@ int make_keys() {
 }
 
 #ifdef MPICH_VERSION
-// MPICH 4.0 over UCX's TCP sometimes waits for ever in MPI_Finalize, of any program; its mpirun
-// does not mind ranks that exit without it.
-constexpr bool kFinalizes = false;
+/// MPICH 4.0 over UCX's TCP sometimes waits for ever in MPI_Finalize, of any program. So MPICH is
+/// left as it is, but its mpirun must be told, as MPI_Finalize would, or it kills the other ranks.
+void finalize() {
+  drain_all(MPI_COMM_SELF, 0, nullptr, nullptr);
+  const char* const descriptor = std::getenv("PMI_FD");
+  if (descriptor == nullptr) return;  // no mpirun
+  const int mpirun = std::atoi(descriptor);
+  constexpr std::string_view kWord = "cmd=finalize\n";
+  if (::write(mpirun, kWord.data(), kWord.size()) != static_cast<ssize_t>(kWord.size())) return;
+  constexpr int kMostMilliseconds = 5000;
+  pollfd answer{.fd = mpirun, .events = POLLIN, .revents = 0};
+  char letter = 0;
+  while (::poll(&answer, 1, kMostMilliseconds) == 1 && ::read(mpirun, &letter, 1) == 1)
+    if (letter == '\n') return;
+}
 #else
-constexpr bool kFinalizes = true;
+void finalize() { MPI_Finalize(); }
 #endif
 
 /// A rank that fails must not wait for the others, as MPI_Finalize does: without it, mpirun ends
@@ -129,10 +144,7 @@ void finalize_at_exit(int status, void*) {
   if (status != 0) return;
   int is_finalized = 0;
   if (MPI_Finalized(&is_finalized) != MPI_SUCCESS || is_finalized != 0) return;
-  if (kFinalizes)
-    MPI_Finalize();
-  else
-    drain_all(MPI_COMM_SELF, 0, nullptr, nullptr);
+  finalize();
 }
 
 int initialize() {

@@ -3,8 +3,10 @@
 #include <pmix.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "engines/pmix_table.h"
 
@@ -63,7 +65,13 @@ int get(std::uint32_t rank, const char* key, int seconds, char* text, std::size_
   pmix_info_t timeout;
   PMIX_INFO_LOAD(&timeout, PMIX_TIMEOUT, &seconds, PMIX_INT);
   pmix_value_t* value = nullptr;
-  const pmix_status_t status = PMIx_Get(&peer, key, &timeout, 1, &value);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  pmix_status_t status = PMIx_Get(&peer, key, &timeout, 1, &value);
+  // A launcher waits for a rank that has left nothing yet, but not for its second note.
+  while (status == PMIX_ERR_NOT_FOUND && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    status = PMIx_Get(&peer, key, &timeout, 1, &value);
+  }
   PMIX_INFO_DESTRUCT(&timeout);
   if (status != PMIX_SUCCESS) return status;
   const bool is_text = value->type == PMIX_STRING;
