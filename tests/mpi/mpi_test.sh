@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fanin as ranks of real MPI jobs: tests/mpi/mpi_test.sh MPI TOOL WHAT
 #   jobs   mpirun on this host: with shared memory, by messages, and what goes wrong
+#   absent the program TOOL, whose last rank does not join
 #   hosts  mpirun on hosts that are network namespaces: every spec name, and bytes on the wires
 # Exit code 77 where it cannot be tried, with a sentence.
 set -euo pipefail
@@ -68,6 +69,14 @@ test_jobs() {
   # shellcheck disable=SC2016  # each rank's own shell asks for its rank
   ! FANIN_TIMEOUT_SECONDS=1 run 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] &&
     exec "$0" selftest; sleep 4' "$tool" || fail "a missing rank was not missed"
+}
+
+test_absent() {
+  ! run 3 "$tool" || fail "nobody missed the last rank"
+  local rank
+  for rank in 0 1; do
+    has err "rank $rank: 1 s after this rank, not all ranks of the MPI communicator have joined"
+  done
 }
 
 # The bytes that each host sent beyond what starting takes, at least and at most.
