@@ -48,7 +48,7 @@ Buffer Group::State::allocate(std::size_t bytes) {
 }
 
 Ticket Group::State::next_ticket() {
-  transport().listen();
+  lanes_.front().lane.listen();
   if (const std::uint64_t now = transport().epoch(); now != epoch_) {
     epoch_ = now;
     operation_count_ = 0;

@@ -12,7 +12,8 @@
 
 namespace fanin {
 
-Lane::Lane(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {
+Lane::Lane(std::unique_ptr<Transport> transport)
+    : transport_(std::move(transport)), links_(transport_ ? transport_->links() : nullptr) {
   for (int rank = 0; transport_ && rank < transport_->size(); ++rank)
     for (int turn = 0; turn < 2; ++turn)
       messages_.push_back(&transport_->message(rank, Transport::kCallFlags + turn));
@@ -39,7 +40,10 @@ void Lane::say(const Ticket& ticket, const Entry& entry) {
   mine[0].store(entry.fingerprint, std::memory_order_relaxed);
   for (std::size_t i = 0; i < entry.word_count; ++i)
     mine[i + 1].store(entry.words[i], std::memory_order_relaxed);
-  transport_->publish(flag, flag_value(ticket.epoch, ticket.number), entry.attached);
+  if (links_ != nullptr)
+    transport_->publish(flag, flag_value(ticket.epoch, ticket.number), entry.attached);
+  else
+    transport_->publish(flag, flag_value(ticket.epoch, ticket.number));
   last_ = ticket.number;
 }
 
@@ -60,9 +64,8 @@ bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
   }
   all_heard_ = ticket.number;
   // Others may yet be waiting for what goes on only while this rank is here.
-  if (Links* const links = transport_->links())
-    for (int rank = 0; rank < size; ++rank)
-      while (rank != mine && !links->has_sent_all(rank)) links->wait(rank, call);
+  for (int rank = 0; links_ != nullptr && rank < size; ++rank)
+    while (rank != mine && !links_->has_sent_all(rank)) links_->wait(rank, call);
   return are_same;
 }
 

@@ -28,6 +28,11 @@ class Lane {
 
   Transport& transport() { return *transport_; }
 
+  /// Hears what others have sent, where ranks do not see each other: before a new operation.
+  void listen() {
+    if (links_ != nullptr) transport_->listen();
+  }
+
   /// What a rank says when it enters: the first message.
   struct Entry {
     std::uint64_t fingerprint = 0;
@@ -81,6 +86,7 @@ class Lane {
   }
 
   std::unique_ptr<Transport> transport_;
+  Links* links_;  // of the transport, or null
   std::vector<Transport::Message*> messages_;  // [2 * rank + turn], of the call flags
   std::uint64_t epoch_ = 0;
   std::uint64_t last_ = 0;       // the number of this rank's last operation here
