@@ -19,8 +19,11 @@ constexpr std::size_t kTinyBytes = (Transport::kMessageWords - 1) * sizeof(std::
 // twice, so that it pays for longer, unless the data is seen.
 constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
-// Between hosts a hop costs more: up to so many bytes of all ranks together.
-constexpr std::size_t kSmallBytesOfHosts = 128 << 10;
+// Between hosts a hop costs more: up to so many bytes of one rank, and of all together. What one
+// says must be short enough for the engine to take it at once, because nobody waits until others
+// have received it.
+constexpr std::size_t kSmallBytesOfHosts = 12 << 10;
+constexpr std::size_t kSmallBytesOfAllHosts = 64 << 10;
 
 /// At the start of each window: two slots that take turns.
 std::size_t slot_bytes(std::size_t window_bytes) {
@@ -102,8 +105,10 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
   const std::size_t slot = room_.window_begin / 2;
   const std::size_t small =
-      has_links ? kSmallBytesOfHosts / static_cast<std::size_t>(rank_count) : kSmallBytes;
-  if (input_bytes_ <= std::min(std::max(small, kSmallBytes), slot)) return Way::kSmall;
+      has_links ? std::min(kSmallBytesOfHosts,
+                           kSmallBytesOfAllHosts / static_cast<std::size_t>(rank_count))
+                : kSmallBytes;
+  if (input_bytes_ <= std::min(small, slot)) return Way::kSmall;
   if (has_links) return Way::kMessage;
   return rank_count == 2 && input_bytes_ <= slot ? Way::kSlot : Way::kLarge;
 }

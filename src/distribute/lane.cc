@@ -63,9 +63,6 @@ bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
     are_same &= message(rank, turn(ticket))[0].load(std::memory_order_relaxed) == entry.fingerprint;
   }
   all_heard_ = ticket.number;
-  // Others may yet be waiting for what goes on only while this rank is here.
-  for (int rank = 0; links_ != nullptr && rank < size; ++rank)
-    while (rank != mine && !links_->has_sent_all(rank)) links_->wait(rank, call);
   return are_same;
 }
 

@@ -86,7 +86,7 @@ class Lane {
   }
 
   std::unique_ptr<Transport> transport_;
-  Links* links_;  // of the transport, or null
+  Links* links_;                               // of the transport, or null
   std::vector<Transport::Message*> messages_;  // [2 * rank + turn], of the call flags
   std::uint64_t epoch_ = 0;
   std::uint64_t last_ = 0;       // the number of this rank's last operation here

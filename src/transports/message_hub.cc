@@ -12,6 +12,9 @@
 namespace fanin {
 namespace {
 
+// What every engine takes at once: MPICH asks the receiver first from 16 KiB on, over TCP.
+constexpr std::size_t kMostBundleBytes = 15'000;
+
 // Ends that are remembered, for those who ask late.
 constexpr std::size_t kMostEnds = 16;
 
@@ -171,22 +174,34 @@ void MessageHub::relay(int index, Channel& channel, int flag) {
       std::ranges::any_of(ranks, [&](int rank) { return value_of(rank) < value; }))
     return;
   channel.relayed[at] = value;
-  const auto said_by = [&](int rank) {
-    return channel.voices[static_cast<std::size_t>(rank)]->said[at].bytes();
+  const auto bytes_of = [&](int rank) {
+    return sizeof(Part) + channel.voices[static_cast<std::size_t>(rank)]->said[at].size();
   };
-  std::size_t bytes = 0;
-  for (const int rank : ranks) bytes += sizeof(Part) + said_by(rank).size();
-  const Buffer bundle = make_block(
+  for (std::span<const int> rest = ranks; !rest.empty();) {
+    std::size_t count = 1;
+    std::size_t bytes = bytes_of(rest.front());
+    while (count < rest.size() && bytes + bytes_of(rest[count]) <= kMostBundleBytes)
+      bytes += bytes_of(rest[count++]);
+    tell(channel.leaders, make_bundle(index, channel, flag, rest.first(count), bytes));
+    rest = rest.subspan(count);
+  }
+}
+
+Buffer MessageHub::make_bundle(int index, const Channel& channel, int flag,
+                               std::span<const int> ranks, std::size_t bytes) const {
+  Buffer bundle = make_block(
       {.kind = Kind::kBundle, .channel = index, .opening = channel.opening, .words = {}}, bytes);
   std::byte* to = content_of(bundle).data();
   for (const int rank : ranks) {
-    const std::span<const std::byte> said = said_by(rank);
+    const std::span<const std::byte> said = channel.voices[static_cast<std::size_t>(rank)]
+                                                ->said[static_cast<std::size_t>(flag)]
+                                                .bytes();
     const Part part{.rank = static_cast<std::uint64_t>(rank), .bytes = said.size()};
     std::memcpy(to, &part, sizeof part);
     std::memcpy(to + sizeof part, said.data(), said.size());
     to += sizeof part + said.size();
   }
-  tell(channel.leaders, bundle);
+  return bundle;
 }
 
 void MessageHub::hear_bundle(Channel& channel, const Engine::Arrival& arrival) {

@@ -14,6 +14,6 @@ namespace fanin {
 /// A rank that dies is not noticed here: the engine ends the job then, or the deadline comes. Such
 /// groups cannot shrink.
 std::unique_ptr<Transport> make_message_transport(std::unique_ptr<Engine> engine,
-                                                  std::size_t window_bytes = 256 << 10);
+                                                  std::size_t window_bytes = 128 << 10);
 
 }  // namespace fanin

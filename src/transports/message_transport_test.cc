@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
+#include <algorithm>
 #include <thread>
 
 #include "engines/test_engine.h"
@@ -65,6 +65,23 @@ TEST_F(Hosts, WhatRanksSayCrossesAWireOnce) {
   EXPECT_THAT(sent_by(1), ElementsAre(0));
   EXPECT_THAT(sent_by(2), UnorderedElementsAre(3, 0, 3));
   EXPECT_THAT(sent_by(3), ElementsAre(2));
+}
+
+// An engine takes short messages at once, and asks the receiver about long ones.
+TEST_F(Hosts, LongWordsTravelOneByOne) {
+  constexpr std::size_t kBytes = 10'000;
+  for (const auto& transport : transports_) {
+    const std::span<std::byte> mine = transport->window(transport->rank()).first(kBytes);
+    std::ranges::fill(mine, static_cast<std::byte>(transport->rank() + 1));
+    transport->publish(kFlag, 1, mine);
+  }
+  listen_all();
+  EXPECT_THAT(sent_by(0), UnorderedElementsAre(1, 2, 2, 1, 1));
+  for (const auto& transport : transports_)
+    for (int peer = 0; peer < 4; ++peer) {
+      EXPECT_EQ(transport->peek(peer, kFlag), 1U);
+      EXPECT_EQ(transport->window(peer)[kBytes - 1], static_cast<std::byte>(peer + 1));
+    }
 }
 
 // Whoever leads a host may be anywhere: it has thrown, say.
