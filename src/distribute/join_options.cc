@@ -38,7 +38,7 @@ std::string read_engine(bool is_launched) {
   if (asked == "none") return "";
   if (!asked.empty()) return std::string(asked);
   if (is_launched) return "";
-  if (const std::string mpi = find_launching_mpi(); !mpi.empty()) return mpi;
+  if (std::string mpi = find_launching_mpi(); !mpi.empty()) return mpi;
   return is_set("PMIX_RANK") && is_set("PMIX_NAMESPACE") ? "pmix" : "";
 }
 
