@@ -95,6 +95,7 @@ void Lane::refuse(const Ticket& ticket, std::string_view text, Call& call) {
   write_note(ticket, text);
   // A fingerprint that no request has: it is never equal to another's.
   say(ticket, {.fingerprint = 0, .words = {}});
+  if (links_ != nullptr) links_->tell_directly();
 }
 
 void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {

@@ -29,6 +29,10 @@ class Links {
   /// Whether another message for this rank may be sent now: not so if many are under way.
   virtual bool can_send(int peer) = 0;
 
+  /// What this rank has published reaches all without the help of others: for a rank that does not
+  /// wait for them.
+  virtual void tell_directly() {}
+
   /// A message in the making: the bytes are to be filled.
   struct Draft {
     Buffer block;

@@ -178,6 +178,8 @@ class MessageTransport : public Transport, public Links {
   }
   std::uint64_t used_channels() const override { return hub_->used_channels(); }
 
+  void tell_directly() override { hub_->say_directly(place_.channel); }
+
   bool can_send(int peer) override { return hub_->can_send(member(peer)); }
 
   Draft begin(const MessageName& name, std::size_t bytes, const Call& call) override {
