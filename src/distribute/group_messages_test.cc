@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <latch>
+#include <thread>
 
 #include "core/sanitized.h"
 #include "distribute/test_groups.h"
@@ -205,6 +206,21 @@ TEST(GroupMessages, ADeadlineEndsTheEpochForAllAndTheLateOneJoinsWithItsNextCall
   EXPECT_THAT(outcomes[0], HasSubstr("rank 2"));
   EXPECT_THAT(outcomes[1], HasSubstr("rank 2"));
   EXPECT_EQ(outcomes[2], "");
+}
+
+// Nobody of the second host waits, so nobody there would pass on what the others must hear.
+TEST(GroupMessages, ARefusalReachesOtherHostsByItself) {
+  std::vector<Group> groups = groups_on({0, 0, 2, 2}, 3s);
+  std::vector<float> numbers(1);
+  const TensorView view = TensorView::over(std::span<float>(numbers), Shape{1});
+  for (const std::size_t rank : {2U, 3U})
+    EXPECT_THAT(error_of([&] { groups[rank].broadcast(view, 9); }), HasSubstr("9"));
+  std::vector<std::string> outcomes(2);
+  {
+    std::jthread first([&] { outcomes[0] = error_of([&] { groups[0].barrier(); }); });
+    std::jthread second([&] { outcomes[1] = error_of([&] { groups[1].barrier(); }); });
+  }
+  EXPECT_THAT(outcomes, Each(AllOf(HasSubstr("rank 2"), testing::Not(HasSubstr("deadline")))));
 }
 
 TEST(GroupMessages, ARankThatLeavesIsAPeerFailure) {
