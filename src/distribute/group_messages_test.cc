@@ -184,6 +184,24 @@ TEST(GroupMessages, RanksThatDifferAreTold) {
       Each(IsEmpty()));
 }
 
+// What is told then is longer than the rings of neighbours, so whoever knows enough must not go.
+TEST(GroupMessages, RanksThatDifferInLongListsAreTold) {
+  std::vector<Group> groups = groups_on({0, 0, 2, 2}, 10s);
+  EXPECT_THAT(outcomes_of(groups,
+                          [](Group& group) {
+                            std::vector<float> out(2);
+                            std::vector<Tensor> tensors(2000, test::filled<float>(1, 1.0F));
+                            std::vector<TensorView> views(
+                                2000, TensorView::over(std::span<float>(out).first(1), Shape{1}));
+                            if (group.rank() == 1) {
+                              tensors[7] = test::filled<float>(2, 1.0F);
+                              views[7] = TensorView::over(std::span<float>(out), Shape{2});
+                            }
+                            group.all_reduce(tensors, views);
+                          }),
+              Each(AllOf(HasSubstr("tensor 7"), HasSubstr("rank 1 has [2]"))));
+}
+
 TEST(GroupMessages, ADeadlineEndsTheEpochForAllAndTheLateOneJoinsWithItsNextCall) {
   std::vector<Group> groups = groups_of(3, 100ms);
   const auto sum = [](Group& group) {

@@ -11,6 +11,12 @@
 #include "transports/links.h"
 
 namespace fanin {
+namespace {
+
+// A fingerprint that no request has: it is never equal to another's.
+constexpr std::uint64_t kRefusal = 0;
+
+}  // namespace
 
 Lane::Lane(std::unique_ptr<Transport> transport)
     : transport_(std::move(transport)), links_(transport_ ? transport_->links() : nullptr) {
@@ -87,15 +93,34 @@ void Lane::write_note(const Ticket& ticket, std::string_view text) {
   const std::uint64_t length = std::min(text.size(), mine.size() - sizeof(std::uint64_t));
   std::memcpy(mine.data(), &length, sizeof length);
   std::memcpy(mine.data() + sizeof length, text.data(), length);
-  transport_->publish(Transport::kNoteFlag, flag_value(ticket.epoch, ticket.number));
+  const std::uint64_t value = flag_value(ticket.epoch, ticket.number);
+  if (links_ != nullptr)  // no longer than it must be: whoever refuses does not stay to send it
+    transport_->publish(Transport::kNoteFlag, value, mine.first(sizeof length + length));
+  else
+    transport_->publish(Transport::kNoteFlag, value);
 }
 
 void Lane::refuse(const Ticket& ticket, std::string_view text, Call& call) {
   begin(ticket, call);
   write_note(ticket, text);
-  // A fingerprint that no request has: it is never equal to another's.
-  say(ticket, {.fingerprint = 0, .words = {}});
+  say(ticket, {.fingerprint = kRefusal, .words = {}});
   if (links_ != nullptr) links_->tell_directly();
+}
+
+/// A long note may need its sender until it is received, by all who wait for it.
+void Lane::wait_until_heard(const Ticket& ticket, Call& call) {
+  if (links_ == nullptr) return;
+  transport_->publish(Transport::kHeardFlag, flag_value(ticket.epoch, ticket.number));
+  for (int rank = 0; rank < transport_->size(); ++rank) {
+    const bool has_refused =
+        message(rank, turn(ticket))[0].load(std::memory_order_relaxed) == kRefusal;
+    if (has_refused || rank == transport_->rank()) continue;
+    try {
+      wait_for_count(*transport_, rank, Transport::kHeardFlag, ticket.number, call);
+    } catch (const Error&) {
+      // That rank has an error of its own; this one knows already what to tell.
+    }
+  }
 }
 
 void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
@@ -110,6 +135,7 @@ void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
     notes.emplace_back(reinterpret_cast<const char*>(theirs.data()) + sizeof length, length);
   }
   require_epoch(*transport_, call);
+  wait_until_heard(ticket, call);
   throw_mismatch(notes, ticket.number);
 }
 

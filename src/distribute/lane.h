@@ -80,6 +80,7 @@ class Lane {
   void say(const Ticket& ticket, const Entry& entry);
   std::string describe_absent(const Ticket& ticket) const;
   void write_note(const Ticket& ticket, std::string_view text);
+  void wait_until_heard(const Ticket& ticket, Call& call);
 
   Transport::Message& message(int rank, int turn) const {
     return *messages_[2 * static_cast<std::size_t>(rank) + static_cast<std::size_t>(turn)];

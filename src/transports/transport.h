@@ -95,14 +95,16 @@ class Transport {
   using Message = std::array<std::atomic<std::uint64_t>, kMessageWords>;
 
   /// What a flag is for. The two call flags take turns; each carries what a rank says when it
-  /// enters an operation. The note flag says which operation the note is about, where ranks differ.
+  /// enters an operation. The note flag says which operation the note is about, where ranks differ;
+  /// the heard flag, that this rank has read the notes of all.
   /// The completion flag counts the waves after which this rank reads no slot
   /// any more; from the first free one on, each counts the waves of one level.
   static constexpr int kCallFlags = 0;
   static constexpr int kNoteFlag = 2;
   static constexpr int kCompletionFlag = 3;
   static constexpr int kShrinkFlag = 4;
-  static constexpr int kFirstFreeFlag = 5;
+  static constexpr int kHeardFlag = 5;
+  static constexpr int kFirstFreeFlag = 6;
 
   virtual ~Transport() = default;
 
