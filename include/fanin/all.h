@@ -31,6 +31,7 @@
 #include "fanin/plan.h"
 #include "fanin/price.h"
 #include "fanin/reduce_op.h"
+#include "fanin/reduction.h"
 #include "fanin/reduction_plan.h"
 #include "fanin/reduction_to_one_device.h"
 #include "fanin/replica_context.h"

@@ -99,6 +99,10 @@ class Group {
   /// For each rank the lowest rank that is on the same host.
   std::vector<int> hosts() const;
 
+  /// Whether calls may come from several threads, one after the other, as handles need it. Not so
+  /// with an MPI that serves one thread only.
+  bool serves_threads() const;
+
   /// How often the group has failed so far.
   std::uint64_t epoch() const;
 

@@ -16,6 +16,7 @@ struct TensorInfo {
   std::string name;
   DType dtype = DType::kFloat32;
   Shape shape;
+  bool is_sparse = false;  ///< an IndexedSlices of this dense shape
 
   std::size_t byte_count() const { return shape.element_count() * size_of(dtype); }
 
@@ -60,7 +61,8 @@ struct Pack {
 };
 
 /// The packs in the order in which they are sent. Every element is in one of them; a tensor without
-/// elements may be in none. Throws as check().
+/// elements may be in none. Sparse ones cannot travel together: each is a pack of its own, after
+/// the dense ones, from the last to the first. Throws as check().
 std::vector<Pack> make_packs(std::span<const TensorInfo> tensors, const Packing& packing);
 
 }  // namespace fanin

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "fanin/context.h"
+#include "fanin/group.h"
+#include "fanin/reduction.h"
 #include "fanin/reduction_plan.h"
 #include "fanin/tensor.h"
 
@@ -14,13 +16,19 @@ namespace fanin {
 /// Whether all replicas get one buffer that nobody changes, or each its own.
 enum class ResultBuffers : std::uint8_t { kShared, kSeparate };
 
-/// A reduction of replicas whose memory this process sees, planned, proved and bound: run() only
-/// moves data.
+/// A reduction of replicas, planned, proved and bound: run() only moves data.
 class Plan {
  public:
-  /// Throws InvalidArgument as plan_reduction().
+  /// All replicas are of this process. Throws InvalidArgument as plan_reduction().
   explicit Plan(ReductionPlan plan, ResultBuffers buffers = ResultBuffers::kShared,
                 Context& context = Context::process());
+
+  /// As one worker of several: this process gives the replicas of its rank in the group, which get
+  /// one buffer. Devices of one worker share memory and are summed in one pass; of an algorithm of
+  /// two levels, the second is the one between workers. The group must outlive the plan, and nobody
+  /// else may call it while something of the plan's is under way. Throws InvalidArgument
+  /// (kBadOption) if there are not as many workers as ranks.
+  Plan(ReductionPlan plan, Group& group);
   ~Plan();
   Plan(Plan&&) noexcept;
   Plan& operator=(Plan&&) noexcept;
@@ -28,7 +36,8 @@ class Plan {
   /// Which tensor goes into which pack, by which algorithm, why, at what cost.
   const ReductionPlan& explain() const;
 
-  int replica_count() const { return explain().request.topology.rank_count(); }
+  /// Those whose gradients this process gives.
+  int replica_count() const;
   std::size_t tensor_count() const { return explain().request.tensors.size(); }
   ResultBuffers buffers() const;
 
@@ -47,6 +56,11 @@ class Plan {
   /// The same for tensors that are not in one list.
   void run(std::span<const Tensor* const> inputs, std::span<const TensorView> outputs,
            std::optional<std::chrono::duration<double>> timeout = std::nullopt);
+
+  /// The same for gradients that come one by one, and may be sparse: outputs as above, where those
+  /// of sparse tensors are not looked at. One at a time: throws InvalidArgument (kBadOption) while
+  /// another is under way. The plan must outlive it.
+  Reduction start(std::span<const TensorView> outputs, const ReductionOptions& options = {});
 
  private:
   class State;

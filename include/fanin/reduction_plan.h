@@ -27,8 +27,9 @@ struct ReductionRequest {
 /// How one pack travels.
 struct PlannedPack {
   Pack pack;
+  bool is_sparse = false;  ///< the slices of one tensor: what is said of choices does not count
   std::size_t choice = 0;  ///< which of the request's
-  std::string algorithm;   ///< in its canonical form, "ring#2" in 2 shards
+  std::string algorithm;   ///< in its canonical form, "ring#2" in 2 shards; "gather" if sparse
   std::string reason;      ///< why this one
   int round_count = 0;     ///< steps that wait for each other
   /// By links, if the steps were done as written: what the busiest rank sends and receives. In one

@@ -16,35 +16,6 @@
 namespace fanin {
 namespace {
 
-/// The dtype in which partial sums travel, if there is one.
-std::optional<DType> travelling_dtype(const Arithmetic& arithmetic) {
-  switch (arithmetic.partial) {
-    case PartialType::kFloat32:
-      return DType::kFloat32;
-    case PartialType::kFloat64:
-      return DType::kFloat64;
-    case PartialType::kInt8:
-      return DType::kInt8;
-    case PartialType::kInt16:
-      return DType::kInt16;
-    case PartialType::kInt32:
-      return DType::kInt32;
-    case PartialType::kInt64:
-      return DType::kInt64;
-    case PartialType::kUInt8:
-      return DType::kUInt8;
-    case PartialType::kUInt16:
-      return DType::kUInt16;
-    case PartialType::kUInt32:
-      return DType::kUInt32;
-    case PartialType::kUInt64:
-      return DType::kUInt64;
-    case PartialType::kInt128:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 std::size_t bytes_of(const Shape& shape, DType dtype) {
   return shape.element_count() * size_of(dtype);
 }
@@ -84,6 +55,38 @@ Tensor reduce_gathered(Group& group, ReduceOp op, const PerReplica& value) {
 }
 
 }  // namespace
+
+std::string algorithm_between_workers(const std::string& algorithm) {
+  return algorithm.substr(algorithm.rfind('/') + 1);
+}
+
+std::optional<DType> travelling_dtype(const Arithmetic& arithmetic) {
+  switch (arithmetic.partial) {
+    case PartialType::kFloat32:
+      return DType::kFloat32;
+    case PartialType::kFloat64:
+      return DType::kFloat64;
+    case PartialType::kInt8:
+      return DType::kInt8;
+    case PartialType::kInt16:
+      return DType::kInt16;
+    case PartialType::kInt32:
+      return DType::kInt32;
+    case PartialType::kInt64:
+      return DType::kInt64;
+    case PartialType::kUInt8:
+      return DType::kUInt8;
+    case PartialType::kUInt16:
+      return DType::kUInt16;
+    case PartialType::kUInt32:
+      return DType::kUInt32;
+    case PartialType::kUInt64:
+      return DType::kUInt64;
+    case PartialType::kInt128:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 void check_worker_devices(const PerReplica& value, std::span<const Device> devices) {
   const std::vector<Device> found = value.devices();

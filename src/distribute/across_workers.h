@@ -1,14 +1,23 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fanin/distributed_values.h"
 #include "fanin/group.h"
 #include "fanin/packing.h"
+#include "kernels/arithmetic.h"
 
 namespace fanin {
+
+/// What a spec's algorithm is between workers: of two levels, the second.
+std::string algorithm_between_workers(const std::string& algorithm);
+
+/// The dtype in which partial sums travel, if there is one.
+std::optional<DType> travelling_dtype(const Arithmetic& arithmetic);
 
 /// How a pack of so many bytes travels between the workers.
 using HowToTravel = std::function<AllReduceOptions(std::size_t pack_bytes)>;

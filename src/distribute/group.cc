@@ -28,6 +28,7 @@ Group::~Group() = default;
 int Group::rank() const { return state_->transport().rank(); }
 int Group::size() const { return state_->transport().size(); }
 std::string_view Group::transport() const { return state_->transport().name(); }
+bool Group::serves_threads() const { return state_->transport().serves_threads(); }
 std::vector<int> Group::hosts() const { return state_->transport().hosts(); }
 std::uint64_t Group::epoch() const { return state_->transport().epoch(); }
 

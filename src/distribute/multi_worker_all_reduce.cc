@@ -60,10 +60,9 @@ std::span<const Device> MultiWorkerAllReduce::own_devices() const {
 
 AllReduceOptions MultiWorkerAllReduce::how_to_travel(std::size_t pack_bytes,
                                                      const CommunicationOptions& options) const {
-  // Of two levels, the second is the one between workers.
-  const std::string& algorithm = spec_.elements()[spec_.select(pack_bytes)].algorithm;
   AllReduceOptions result;
-  result.algorithm = algorithm.substr(algorithm.find('/') + 1);
+  result.algorithm =
+      algorithm_between_workers(spec_.elements()[spec_.select(pack_bytes)].algorithm);
   if (options.timeout_seconds)
     result.timeout = std::chrono::duration<double>(*options.timeout_seconds);
   return result;
@@ -103,6 +102,7 @@ Value MultiWorkerAllReduce::reduce_sparse(ReduceOp op, const PerReplica& value,
 }
 
 CrossDeviceOps::Placement MultiWorkerAllReduce::place(std::span<const Device> devices) const {
+  if (group_ != nullptr && same_devices(devices, own_devices())) return {topology_, {}};
   if (devices.size() != world_.size() || !same_devices(devices, world_))
     return CrossDeviceOps::place(devices);
   Placement placement{topology_, {}};

@@ -65,9 +65,9 @@ std::string to_json(const ReductionPlan& plan) {
       pieces.push_back({{"tensor", piece.tensor}, {"begin", piece.begin}, {"count", piece.count}});
     packs.push_back({{"dtype", name(each.pack.dtype)},
                      {"bytes", each.pack.byte_count()},
-                     {"choice", each.choice},
+                     {"choice", each.is_sparse ? Json() : Json(each.choice)},
                      {"algorithm", each.algorithm},
-                     {"shards", request.choices[each.choice].shard_count},
+                     {"shards", each.is_sparse ? 1 : request.choices[each.choice].shard_count},
                      {"reason", each.reason},
                      {"rounds", each.round_count},
                      {"most_sent_bytes", each.most_sent_bytes},

@@ -91,6 +91,18 @@ std::vector<Pack> pack_by_number(std::span<const TensorInfo> tensors, std::size_
   return packs;
 }
 
+std::vector<Pack> pack_dense(std::span<const TensorInfo> tensors, const Packing& packing) {
+  if (packing.bytes_per_pack > 0)
+    return pack_by_bytes(tensors, static_cast<std::size_t>(packing.bytes_per_pack));
+  if (packing.num_packs > 0)
+    return pack_by_number(tensors, static_cast<std::size_t>(packing.num_packs));
+  if (packing.agg_small_grads_max_bytes > 0) return pack_small(tensors, packing);
+  std::vector<Pack> packs;
+  for (std::size_t index = 0; index < tensors.size(); ++index)
+    packs.push_back(alone(tensors, index));
+  return packs;
+}
+
 }  // namespace
 
 void check(const Packing& packing) {
@@ -113,14 +125,19 @@ std::size_t Pack::element_count() const {
 
 std::vector<Pack> make_packs(std::span<const TensorInfo> tensors, const Packing& packing) {
   check(packing);
-  if (packing.bytes_per_pack > 0)
-    return pack_by_bytes(tensors, static_cast<std::size_t>(packing.bytes_per_pack));
-  if (packing.num_packs > 0)
-    return pack_by_number(tensors, static_cast<std::size_t>(packing.num_packs));
-  if (packing.agg_small_grads_max_bytes > 0) return pack_small(tensors, packing);
-  std::vector<Pack> packs;
-  for (std::size_t index = 0; index < tensors.size(); ++index)
-    packs.push_back(alone(tensors, index));
+  if (std::ranges::none_of(tensors, &TensorInfo::is_sparse)) return pack_dense(tensors, packing);
+  std::vector<TensorInfo> dense;
+  std::vector<std::size_t> positions;
+  for (std::size_t index = 0; index < tensors.size(); ++index) {
+    if (tensors[index].is_sparse) continue;
+    dense.push_back(tensors[index]);
+    positions.push_back(index);
+  }
+  std::vector<Pack> packs = pack_dense(dense, packing);
+  for (Pack& pack : packs)
+    for (Pack::Piece& piece : pack.pieces) piece.tensor = positions[piece.tensor];
+  for (std::size_t index = tensors.size(); index-- > 0;)
+    if (tensors[index].is_sparse) packs.push_back(alone(tensors, index));
   return packs;
 }
 

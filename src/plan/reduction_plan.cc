@@ -75,7 +75,9 @@ std::vector<std::string> find_warnings(const ReductionPlan& plan) {
   std::vector<std::string> warnings;
   const auto& choices = plan.request.choices;
   for (std::size_t choice = 0; choice < choices.size(); ++choice) {
-    const auto takes = [&](const PlannedPack& each) { return each.choice == choice; };
+    const auto takes = [&](const PlannedPack& each) {
+      return !each.is_sparse && each.choice == choice;
+    };
     if (!plan.packs.empty() && std::ranges::none_of(plan.packs, takes))
       warnings.push_back(fmt::format("{} takes nothing: no pack is {}", choices[choice].algorithm,
                                      why(plan.request, choice)));
@@ -114,6 +116,14 @@ ReductionPlan plan_reduction(ReductionRequest request) {
   for (Pack& pack : make_packs(request.tensors, request.packing)) {
     PlannedPack planned;
     planned.pack = std::move(pack);
+    if (request.tensors[planned.pack.pieces.front().tensor].is_sparse) {
+      planned.is_sparse = true;
+      planned.algorithm = "gather";
+      planned.reason = "sparse: the slices of all are joined, one after the other";
+      planned.round_count = 1;
+      plan.packs.push_back(std::move(planned));
+      continue;
+    }
     const std::size_t bytes = planned.pack.byte_count();
     planned.choice = AllReduceSpec::select(request.choices, bytes);
     const AllReduceSpec::Element& choice = request.choices[planned.choice];

@@ -49,8 +49,9 @@ class MessageTransport : public Transport, public Links {
   std::string_view name() const override { return "mpi"; }
   Sight sight(int peer) const override { return peer == rank_ ? Sight::kMemory : Sight::kMessage; }
   Links* links() override { return this; }
+  bool serves_threads() const override { return hub_->engine().serves_threads(); }
   void require_threads() const override {
-    if (!hub_->engine().serves_threads())
+    if (!serves_threads())
       throw Unavailable(
           "handles need a thread of their own, and MPI was initialised for one thread only; call "
           "MPI_Init_thread with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE");

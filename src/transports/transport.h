@@ -123,7 +123,9 @@ class Transport {
     return std::vector<int>(static_cast<std::size_t>(size()), 0);
   }
 
-  /// Throws Unavailable unless threads may take turns to use the transports of this process.
+  /// Whether threads may take turns to use the transports of this process; throws Unavailable if
+  /// not.
+  virtual bool serves_threads() const { return true; }
   virtual void require_threads() const {}
 
   /// Whether the survivors of a death can go on without the dead.

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <vector>
+
+#include "distribute/across_workers.h"
+#include "distribute/divided.h"
+#include "distribute/pack_runner.h"
+#include "distribute/sparse_gather.h"
+#include "fanin/add_n.h"
+#include "kernels/fold.h"
+
+namespace fanin {
+namespace {
+
+/// Components of a PerReplica live on devices of their own.
+Tensor on_replica(const Tensor& tensor, std::size_t replica) {
+  Device device = tensor.device();
+  device.index = static_cast<int>(replica);
+  return tensor.on(device);
+}
+
+class GroupPacks : public PackRunner {
+ public:
+  GroupPacks(const ReductionPlan& plan, Group& group) : plan_(plan), group_(group) {}
+
+  int replica_count() const override { return plan_.request.topology.devices_per_worker; }
+
+  std::optional<IndexedSlices> run(std::size_t pack, std::span<const Value> inputs,
+                                   std::span<const TensorView> outputs,
+                                   const ReductionOptions& options) override {
+    if (plan_.packs[pack].is_sparse) return join(pack, inputs);
+    AllReduceOptions how = between_workers(pack, options);
+    std::vector<TensorView> results = pieces_of(pack, outputs);
+    if (replica_count() == 1) {
+      how.op = plan_.request.op;
+      group_.all_reduce(pieces_of(pack, inputs, 0), results, how);
+      return std::nullopt;
+    }
+    const DType dtype = plan_.packs[pack].pack.dtype;
+    const Arithmetic arithmetic = make_arithmetic(plan_.request.op, dtype, Accumulation::kWide,
+                                                  plan_.request.topology.rank_count());
+    if (travelling_dtype(arithmetic) == results.front().dtype)
+      reduce_in_place(pack, inputs, results, arithmetic, how);
+    else
+      reduce_beside(pack, inputs, results, how);
+    return std::nullopt;
+  }
+
+  void refuse(std::string_view sentence) override { group_.refuse(sentence); }
+  bool serves_threads() const override { return group_.serves_threads(); }
+
+ private:
+  AllReduceOptions between_workers(std::size_t pack, const ReductionOptions& options) const {
+    AllReduceOptions how;
+    how.algorithm =
+        algorithm_between_workers(plan_.request.choices[plan_.packs[pack].choice].algorithm);
+    how.step = options.step;
+    how.timeout = options.timeout;
+    return how;
+  }
+
+  std::vector<Tensor> pieces_of(std::size_t pack, std::span<const Value> inputs,
+                                std::size_t replica) const {
+    std::vector<Tensor> pieces;
+    for (const Pack::Piece& piece : plan_.packs[pack].pack.pieces) {
+      const auto& whole =
+          std::get<Tensor>(inputs[replica * plan_.request.tensors.size() + piece.tensor]);
+      const std::size_t size = size_of(whole.dtype());
+      pieces.push_back(Tensor::view(whole.bytes().subspan(piece.begin * size, piece.count * size),
+                                    whole.dtype(), Shape{static_cast<std::int64_t>(piece.count)}));
+    }
+    return pieces;
+  }
+
+  std::vector<TensorView> pieces_of(std::size_t pack, std::span<const TensorView> outputs) const {
+    std::vector<TensorView> pieces;
+    for (const Pack::Piece& piece : plan_.packs[pack].pack.pieces) {
+      const TensorView& whole = outputs[piece.tensor];
+      const std::size_t size = size_of(whole.dtype);
+      pieces.push_back({whole.bytes.subspan(piece.begin * size, piece.count * size), whole.dtype,
+                        Shape{static_cast<std::int64_t>(piece.count)}});
+    }
+    return pieces;
+  }
+
+  /// Sums the replicas of this worker where the result will be, and there those of all: no memory
+  /// but the output's.
+  void reduce_in_place(std::size_t pack, std::span<const Value> inputs,
+                       std::span<const TensorView> results, const Arithmetic& arithmetic,
+                       AllReduceOptions& how) {
+    std::vector<std::vector<Tensor>> terms;
+    for (std::size_t replica = 0; replica < static_cast<std::size_t>(replica_count()); ++replica)
+      terms.push_back(pieces_of(pack, inputs, replica));
+    std::vector<Tensor> sums;
+    for (std::size_t p = 0; p < results.size(); ++p) {
+      std::vector<Operand> sources;
+      for (const std::vector<Tensor>& each : terms)
+        sources.push_back({each[p].bytes().data(), Cell::kInput});
+      pass(arithmetic, sources, results[p], Cell::kPartial);
+      sums.push_back(Tensor::view(results[p].bytes, results[p].dtype, results[p].shape));
+    }
+    const bool is_mean = plan_.request.op == ReduceOp::kMean;
+    how.op = is_mean ? ReduceOp::kSum : plan_.request.op;
+    group_.all_reduce(sums, results, how);
+    if (!is_mean) return;  // partial sums are results then
+    for (const TensorView& result : results)
+      pass(arithmetic, std::vector<Operand>{{result.bytes.data(), Cell::kPartial}}, result,
+           Cell::kResult);
+  }
+
+  static void pass(const Arithmetic& arithmetic, std::span<const Operand> sources,
+                   const TensorView& to, Cell cell) {
+    std::byte* const target = to.bytes.data();
+    fold(arithmetic, {.sources = sources,
+                      .group_sizes = add_n_groups(sources.size()),
+                      .targets = {&target, 1},
+                      .target_cell = cell,
+                      .count = to.shape.element_count()});
+  }
+
+  /// For dtypes whose partial sums are wider than they.
+  void reduce_beside(std::size_t pack, std::span<const Value> inputs,
+                     std::span<const TensorView> results, const AllReduceOptions& how) {
+    std::vector<std::vector<Tensor>> terms;
+    for (std::size_t replica = 0; replica < static_cast<std::size_t>(replica_count()); ++replica)
+      terms.push_back(pieces_of(pack, inputs, replica));
+    std::vector<PerReplica> values;
+    for (std::size_t p = 0; p < results.size(); ++p) {
+      std::vector<Value> components;
+      for (std::size_t replica = 0; replica < terms.size(); ++replica)
+        components.emplace_back(on_replica(terms[replica][p], replica));
+      values.emplace_back(std::move(components));
+    }
+    std::vector<const PerReplica*> pointers;
+    for (const PerReplica& value : values) pointers.push_back(&value);
+    const std::vector<Tensor> sums = reduce_across(
+        group_, plan_.request.op, pointers, {.num_packs = 1}, [&](std::size_t) { return how; });
+    for (std::size_t p = 0; p < results.size(); ++p)
+      std::ranges::copy(sums[p].bytes(), results[p].bytes.begin());
+  }
+
+  IndexedSlices join(std::size_t pack, std::span<const Value> inputs) {
+    std::vector<std::optional<Value>> terms;
+    for (std::size_t at = plan_.packs[pack].pack.pieces.front().tensor; at < inputs.size();
+         at += plan_.request.tensors.size())
+      terms.emplace_back(inputs[at]);
+    IndexedSlices all = gather_slices(group_, std::get<IndexedSlices>(*add_n(terms)));
+    if (plan_.request.op == ReduceOp::kMean)
+      all.values =
+          divided(all.values, static_cast<std::size_t>(plan_.request.topology.rank_count()));
+    return all;
+  }
+
+  const ReductionPlan& plan_;
+  Group& group_;
+};
+
+}  // namespace
+
+std::unique_ptr<PackRunner> make_group_packs(const ReductionPlan& plan, Group& group) {
+  return std::make_unique<GroupPacks>(plan, group);
+}
+
+}  // namespace fanin
