@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace fanin {
 
@@ -12,6 +13,10 @@ struct MatrixOf {
   std::size_t row_count = 0;
   std::size_t column_count = 0;
   std::size_t stride = 0;
+
+  operator MatrixOf<const Number>() const requires(!std::is_const_v<Number>) {
+    return {data, row_count, column_count, stride};
+  }
 };
 using Matrix = MatrixOf<float>;
 using ConstMatrix = MatrixOf<const float>;

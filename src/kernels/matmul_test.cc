@@ -32,7 +32,6 @@ class Framed {
     return numbers_[kFrame + row * stride() + column];
   }
   Matrix matrix() { return {&numbers_[kFrame], row_count_, column_count_, stride()}; }
-  ConstMatrix input() { return {&numbers_[kFrame], row_count_, column_count_, stride()}; }
 
   /// Exactly, the frame too.
   friend bool operator==(const Framed& a, const Framed& b) {
@@ -92,19 +91,19 @@ void expect_the_chains_bits(std::size_t batch, std::size_t inner, std::size_t ou
     Framed w(inner, outer, 2);
     Framed y(batch, outer, 3);
     Framed wanted = y;
-    multiply(x.input(), w.input(), chain, y.matrix());
+    multiply(x.matrix(), w.matrix(), chain, y.matrix());
     multiply_slowly(as_it_is(x), as_it_is(w), inner, chain, wanted);
     EXPECT_TRUE(y == wanted) << "y";
 
     Framed dx(batch, inner, 4);
     wanted = dx;
-    multiply_by_transposed(y.input(), w.input(), chain, dx.matrix());
+    multiply_by_transposed(y.matrix(), w.matrix(), chain, dx.matrix());
     multiply_slowly(as_it_is(y), transposed(w), outer, chain, wanted);
     EXPECT_TRUE(dx == wanted) << "dx";
 
     Framed dw(inner, outer, 5);
     wanted = dw;
-    multiply_transposed(x.input(), y.input(), chain, dw.matrix());
+    multiply_transposed(x.matrix(), y.matrix(), chain, dw.matrix());
     multiply_slowly(transposed(x), as_it_is(y), batch, chain, wanted);
     EXPECT_TRUE(dw == wanted) << "dw";
   }
@@ -127,15 +126,15 @@ TEST_P(Matmul, OfNothingIsZeroOrWhatIsThere) {
   Framed w(0, 9, 2);
   Framed y(4, 9, 3);
   const Framed before = y;
-  multiply(x.input(), w.input(), Chain::kFromTarget, y.matrix());
+  multiply(x.matrix(), w.matrix(), Chain::kFromTarget, y.matrix());
   EXPECT_TRUE(y == before);
-  multiply(x.input(), w.input(), Chain::kFromZero, y.matrix());
+  multiply(x.matrix(), w.matrix(), Chain::kFromZero, y.matrix());
   for (std::size_t m = 0; m < 4; ++m)
     for (std::size_t n = 0; n < 9; ++n) EXPECT_EQ(y.at(m, n), 0.0F);
 
   Framed no_rows(0, 9, 3);
   Framed none(0, 0, 4);
-  multiply_by_transposed(no_rows.input(), w.input(), Chain::kFromZero, none.matrix());
+  multiply_by_transposed(no_rows.matrix(), w.matrix(), Chain::kFromZero, none.matrix());
   EXPECT_TRUE(none == Framed(0, 0, 4));
 }
 
