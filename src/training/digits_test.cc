@@ -72,7 +72,7 @@ TEST(Batches, FollowFromSeedAndEpoch) {
 
 TEST(Batches, NeedImages) {
   const std::vector<std::size_t> images = {1, 2};
-  for (const std::size_t size : {0, 3})
+  for (const std::size_t size : {0U, 3U})
     expect_error(ErrorKind::kBadOption,
                  fmt::format("A batch of {} images cannot be made of 2: it has at least one and at "
                              "most all of them",

@@ -29,8 +29,8 @@ inline Numbers slow_logits(const Digits& digits, std::size_t image,
                            const std::vector<Numbers>& parameters) {
   const auto pixel = [&](std::size_t y, std::size_t x) { return digits.image(image)[y * 8 + x]; };
   Numbers features;
-  for (const std::size_t top : {0, 2, 4})
-    for (const std::size_t left : {0, 2, 4}) {
+  for (const std::size_t top : {0U, 2U, 4U})
+    for (const std::size_t left : {0U, 2U, 4U}) {
       Numbers patch;
       for (std::size_t y = top; y < top + 4; ++y)
         for (std::size_t x = left; x < left + 4; ++x) patch.push_back(pixel(y, x) / 16.0);
