@@ -112,7 +112,8 @@ void expect_the_chains_bits(std::size_t batch, std::size_t inner, std::size_t ou
 TEST_P(Matmul, HasTheBitsOfAChainForAllSizes) {
   for (const std::size_t batch : {1U, 2U, 5U, 6U, 7U, 13U})
     for (const std::size_t inner : {1U, 3U, 16U, 17U})
-      for (const std::size_t outer : {1U, 10U, 32U, 65U}) expect_the_chains_bits(batch, inner, outer);
+      for (const std::size_t outer : {1U, 10U, 32U, 65U})
+        expect_the_chains_bits(batch, inner, outer);
 }
 
 TEST_P(Matmul, HasThemBeyondABlock) {
