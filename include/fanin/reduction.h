@@ -11,6 +11,7 @@
 
 #include "fanin/indexed_slices.h"
 #include "fanin/reduction_plan.h"
+#include "fanin/trace.h"
 #include "fanin/variable.h"
 
 namespace fanin {
@@ -22,6 +23,18 @@ struct ReductionOptions {
 
   /// The caller's step number. Ranks of a group compare it.
   std::optional<std::int64_t> step = std::nullopt;
+
+  /// Where packs, updates and waits are recorded: those of the plan's thread, and those of the
+  /// caller's, which must then be one. Nothing: not at all.
+  TraceTrack* plan_track = nullptr;
+  TraceTrack* caller_track = nullptr;
+};
+
+/// Where the time of a reduction has gone so far.
+struct ReductionTimes {
+  std::chrono::nanoseconds reducing = {};  ///< packs under way, with waits for other ranks
+  std::chrono::nanoseconds applying = {};  ///< of all threads together
+  std::chrono::nanoseconds waiting = {};   ///< calls that waited and had nothing to apply
 };
 
 /// A reduction whose gradients come one by one, as a backward pass makes them; Plan::start() gives
@@ -72,6 +85,8 @@ class Reduction {
 
   /// Tensors whose sums have been applied, in the order in which they were.
   std::vector<std::size_t> applied() const;
+
+  ReductionTimes times() const;
 
   /// Ends the step: all ranks' calls throw, with this sentence. Nothing if all packs are done.
   void cancel(std::string_view sentence);

@@ -83,6 +83,11 @@ Option Command::add_option(const std::string& names, std::optional<int>& value,
   return Option(app_->add_option(names, value, help));
 }
 
+Option Command::add_option(const std::string& names, std::optional<double>& value,
+                           const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
 Option Command::add_flag(const std::string& names, bool& value, const std::string& help) {
   return Option(app_->add_flag(names, value, help));
 }

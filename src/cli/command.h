@@ -48,6 +48,8 @@ class Command {
   Option add_option(const std::string& names, std::uint64_t& value, const std::string& help);
   Option add_option(const std::string& names, double& value, const std::string& help);
   Option add_option(const std::string& names, std::optional<int>& value, const std::string& help);
+  Option add_option(const std::string& names, std::optional<double>& value,
+                    const std::string& help);
   Option add_flag(const std::string& names, bool& value, const std::string& help);
 
   /// What --help ends with.

@@ -27,6 +27,7 @@ void add_doctor(Command tool, ExitCode& exit_code);
 void add_selftest(Command tool, ExitCode& exit_code);
 void add_trial(Command tool, ExitCode& exit_code);
 void add_launch(Command tool, ExitCode& exit_code);
+void add_train(Command tool, ExitCode& exit_code);
 void add_version(Command tool, ExitCode& exit_code);
 
 }  // namespace fanin::cli

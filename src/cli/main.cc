@@ -30,6 +30,7 @@ ExitCode run(int argc, char** argv) {
   add_selftest(tool.root(), exit_code);
   add_trial(tool.root(), exit_code);
   add_launch(tool.root(), exit_code);
+  add_train(tool.root(), exit_code);
   add_version(tool.root(), exit_code);
   tool.run(argc, argv);
   return exit_code;

@@ -11,7 +11,20 @@
 namespace fanin {
 namespace {
 
-constexpr std::chrono::duration<double> kDefaultTimeout = std::chrono::minutes(5);
+constexpr std::chrono::duration<double> kPushTimeout = std::chrono::minutes(5);
+
+/// Adds the time from its making to its end; to be ended with the lock.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::chrono::nanoseconds& total) : total_(total) {}
+  ~Stopwatch() { total_ += TraceClock::now() - begin_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::chrono::nanoseconds& total_;
+  TraceClock::time_point begin_ = TraceClock::now();
+};
 
 /// Tensors that have elements in the pack, each once.
 std::vector<std::size_t> tensors_of(const Pack& pack) {
@@ -104,7 +117,8 @@ void Reduction::State::fail(std::exception_ptr error) {
   to_apply_.clear();
 }
 
-void Reduction::State::run_pack(Lock& lock) {
+void Reduction::State::run_pack(Lock& lock, TraceTrack* track) {
+  const Stopwatch stopwatch(times_.reducing);
   const std::size_t pack = done_packs_;
   ++busy_count_;
   is_running_ = true;
@@ -112,6 +126,9 @@ void Reduction::State::run_pack(Lock& lock) {
   std::optional<IndexedSlices> sum;
   std::exception_ptr error;
   try {
+    const TraceSpan span(track, "pack", fmt::format("pack {}", pack),
+                         {{"bytes", static_cast<std::int64_t>(plan_.packs[pack].pack.byte_count())},
+                          {"step", options_.step.value_or(0)}});
     sum = runner_.run(pack, inputs_, outputs_, options_);
   } catch (...) {
     error = std::current_exception();
@@ -141,7 +158,8 @@ void Reduction::State::mark_done(std::size_t pack, std::optional<IndexedSlices> 
   }
 }
 
-void Reduction::State::apply_next(Lock& lock) {
+void Reduction::State::apply_next(Lock& lock, TraceTrack* track) {
+  const Stopwatch stopwatch(times_.applying);
   const std::size_t tensor = to_apply_.front();
   to_apply_.pop_front();
   ++busy_count_;
@@ -150,6 +168,8 @@ void Reduction::State::apply_next(Lock& lock) {
   lock.unlock();
   std::exception_ptr error;
   try {
+    const TraceSpan span(track, "update", plan_.request.tensors[tensor].name,
+                         {{"step", options_.step.value_or(0)}});
     apply(sum);
   } catch (...) {
     error = std::current_exception();
@@ -175,9 +195,9 @@ void Reduction::State::run() {
     if (cancelled_)
       return tell_others(lock);
     else if (!is_over() && is_full(done_packs_))
-      run_pack(lock);
+      run_pack(lock, options_.plan_track);
     else if (!to_apply_.empty())
-      apply_next(lock);
+      apply_next(lock, options_.plan_track);
     else if (is_over())
       return;
     else
@@ -200,16 +220,23 @@ void Reduction::State::tell_others(Lock& lock) {
 
 template <typename IsDone>
 void Reduction::State::help_until(Lock& lock, IsDone is_done) {
-  const auto timeout = options_.timeout.value_or(kDefaultTimeout);
+  const auto timeout = options_.timeout.value_or(kPushTimeout);
   const auto deadline = std::chrono::steady_clock::now() +
                         std::chrono::duration_cast<std::chrono::nanoseconds>(timeout);
   while (!is_done()) {
     if (error_) std::rethrow_exception(error_);
     if (!to_apply_.empty()) {
-      apply_next(lock);
-    } else if (!thread_ && !is_running_ && !is_over() && is_full(done_packs_)) {
-      run_pack(lock);
-    } else if (is_running_ || busy_count_ > 0 || is_over() || is_full(done_packs_)) {
+      apply_next(lock, options_.caller_track);
+      continue;
+    }
+    const Stopwatch stopwatch(times_.waiting);
+    if (!thread_ && !is_running_ && !is_over() && is_full(done_packs_)) {
+      run_pack(lock, options_.caller_track);
+      continue;
+    }
+    const TraceSpan span(options_.caller_track, "wait", "wait",
+                         {{"pack", static_cast<std::int64_t>(done_packs_)}});
+    if (is_running_ || busy_count_ > 0 || is_over() || is_full(done_packs_)) {
       changed_.wait(lock);  // for work that has a deadline of its own
     } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout &&
                !is_full(done_packs_)) {
@@ -256,6 +283,11 @@ std::vector<std::size_t> Reduction::State::applied() const {
   return applied_;
 }
 
+ReductionTimes Reduction::State::times() const {
+  const std::lock_guard lock(mutex_);
+  return times_;
+}
+
 void Reduction::State::cancel(std::string_view sentence) {
   const std::lock_guard lock(mutex_);
   if (is_over()) return;
@@ -271,7 +303,7 @@ void Reduction::State::close() {
     cancel(missing);
     lock.lock();
   }
-  while (!thread_ && !is_over() && !cancelled_) run_pack(lock);
+  while (!thread_ && !is_over() && !cancelled_) run_pack(lock, nullptr);
   if (!thread_ && cancelled_) tell_others(lock);
   lock.unlock();
   if (thread_) thread_->wait();
@@ -303,6 +335,7 @@ void Reduction::update(Variable variable, UpdateFn fn, std::size_t tensor) {
 Value Reduction::wait(std::size_t tensor) { return state_->wait(tensor); }
 void Reduction::finish() { state_->finish(); }
 std::vector<std::size_t> Reduction::applied() const { return state_->applied(); }
+ReductionTimes Reduction::times() const { return state_->times(); }
 void Reduction::cancel(std::string_view sentence) { state_->cancel(sentence); }
 
 const PlannedPack& Reduction::Iterator::operator*() const {

@@ -31,6 +31,7 @@ class Reduction::State {
   void wait_for_pack(std::size_t pack);
   void finish();
   std::vector<std::size_t> applied() const;
+  ReductionTimes times() const;
   void cancel(std::string_view sentence);
 
   /// Packs run on the thread of this object, if they may run on another than the caller's.
@@ -46,8 +47,8 @@ class Reduction::State {
   bool is_full(std::size_t pack) const { return missing_[pack] == 0; }
   void check(std::size_t tensor, const Value& gradient, int replica) const;
   void run();
-  void run_pack(Lock& lock);
-  void apply_next(Lock& lock);
+  void run_pack(Lock& lock, TraceTrack* track);
+  void apply_next(Lock& lock, TraceTrack* track);
   void mark_done(std::size_t pack, std::optional<IndexedSlices> sum);
   void tell_others(Lock& lock);
   void fail(std::exception_ptr error);
@@ -73,6 +74,7 @@ class Reduction::State {
   std::vector<Apply> applies_;              // of each tensor
   std::deque<std::size_t> to_apply_;        // tensors whose sums are there
   std::vector<std::size_t> applied_;
+  ReductionTimes times_;
   std::size_t done_packs_ = 0;
   int busy_count_ = 0;                    // threads that run a pack or apply a sum
   bool is_running_ = false;               // a pack

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "cli/text_table.h"
 #include "cli/units.h"
 #include "report/bar_chart.h"
 #include "report/page.h"
@@ -93,23 +94,8 @@ nlohmann::ordered_json to_json(const Way& way) {
 }  // namespace
 
 std::string to_text(const Comparison& comparison) {
-  const PageTable table = table_of(comparison);
-  std::vector<std::size_t> widths(table.header.size());
-  const auto widen = [&](const std::vector<std::string>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  };
-  widen(table.header);
-  for (const auto& row : table.rows) widen(row);
-  std::string text = title_of(comparison) + "\n";
-  const auto add = [&](const std::vector<std::string>& row) {
-    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-    for (std::size_t i = 1; i < row.size(); ++i)
-      line += i + 1 < row.size() ? fmt::format("  {:>{}}", row[i], widths[i]) : "  " + row[i];
-    text += line + "\n";
-  };
-  add(table.header);
-  for (const auto& row : table.rows) add(row);
-  return text + advice_of(comparison) + "\n";
+  return title_of(comparison) + "\n" + text_table(table_of(comparison)) + advice_of(comparison) +
+         "\n";
 }
 
 std::string to_json(const Comparison& comparison) {
