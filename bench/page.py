@@ -2,6 +2,7 @@
 from html import escape
 
 from curves import draw_curves
+from pack_curves import draw_pack_curves
 from picture import COLORS, draw
 from rows import peer_names
 
@@ -21,35 +22,48 @@ def duration(micros):
     return f"{micros:.3g} µs"
 
 
-def cell(micros, ratio, target):
-    """A time, and how many times longer it is than Fanin's or what share of it."""
+def amount(value, unit):
+    return duration(value) if unit == "us" else f"{value:.3g} {unit}"
+
+
+def cell(words, ratio, target):
+    """A time or another amount, and how many times longer it is than Fanin's or what share of it."""
     missed = ' class="missed"' if target is not None and ratio < target else ""
-    wanted = "" if target is None else f" / {target:g}"
-    return f"<td>{duration(micros)} <span{missed}>({ratio:.2f}{wanted})</span></td>"
-
-
-def figure(row, name, words):
-    return f"<td>{words(row.more[name])}</td>" if name in row.more else "<td>–</td>"
+    wanted = "" if target is None else f" / {target:.3g}"
+    return f"<td>{words} <span{missed}>({ratio:.2f}{wanted})</span></td>"
 
 
 def two_digits(value):
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
-def line(row, names):
-    cells = [f"<td>{escape(row.name)}</td>", f"<td>{duration(row.fanin)}</td>",
-             figure(row, "p99_us", duration), figure(row, "algbw_GBps", two_digits),
-             figure(row, "busbw_GBps", two_digits),
-             cell(row.limit, row.ratio_to_limit, row.target_limit)]
+# Columns that a page has if one of its rows has this figure: its name, and how it is written.
+FIGURES = {"p99": ("p99_us", duration), "algorithm, GB/s": ("algbw_GBps", two_digits),
+           "bus, GB/s": ("busbw_GBps", two_digits), "compute": ("compute_us", duration),
+           "communication": ("communicate_us", duration)}
+
+
+def figures_of(rows):
+    return {head: figure for head, figure in FIGURES.items()
+            if any(figure[0] in row.more for row in rows)}
+
+
+def line(row, names, figures):
+    cells = [f"<td>{escape(row.name)}</td>", f"<td>{amount(row.fanin, row.unit)}</td>"]
+    cells += [f"<td>{words(row.more[name])}</td>" if name in row.more else "<td>–</td>"
+              for name, words in figures.values()]
+    cells.append(cell(amount(row.limit, row.unit), row.ratio_to_limit, row.target_limit))
     for peer in map(row.peers.get, names):
-        cells.append(cell(peer.value, peer.ratio, peer.target) if peer else "<td>–</td>")
+        cells.append(cell(amount(peer.value, row.unit), peer.ratio, peer.target) if peer
+                     else "<td>–</td>")
     return f"<tr>{''.join(cells)}</tr>"
 
 
 def table(rows, names):
-    heads = ["case", "fanin", "p99", "algorithm, GB/s", "bus, GB/s", "limit", *names]
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    return f"<table><tr>{head}</tr>\n" + "\n".join(line(row, names) for row in rows) + "</table>"
+    figures = figures_of(rows)
+    head = "".join(f"<th>{escape(name)}</th>" for name in ["case", "fanin", *figures, "limit", *names])
+    return (f"<table><tr>{head}</tr>\n" + "\n".join(line(row, names, figures) for row in rows)
+            + "</table>")
 
 
 def legend(names):
@@ -68,6 +82,7 @@ def make_page(rows, title, footer, notes):
 <style>{STYLE}</style></head><body>
 <h1>{escape(title)}</h1>
 {curves}
+{''.join(draw_pack_curves(rows))}
 {draw(rows, "Beside the limit", footer)}
 <h2>Numbers</h2>
 <p>Medians. In brackets: the share of the limit, and how many times faster Fanin is than a peer, each

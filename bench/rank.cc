@@ -1,4 +1,4 @@
-// What every C++ rank of ./bench/run allreduce and mpi does: sits down on its core, rewrites its
+// What every C++ rank of the benchmarks between processes does: sits down on its core, rewrites its
 // tensors, starts with the others, times the call, checks the sum, answers.
 
 #include "rank.h"
@@ -137,29 +137,16 @@ Request read_request(std::istringstream& words) {
   Request request;
   std::string path;
   words >> request.memory >> path;
-  std::ifstream file(path);
-  for (std::size_t count = 0; file >> count;) request.counts.push_back(count);
-  if (request.counts.empty()) throw std::invalid_argument(path + " holds no numbers of elements");
+  request.counts = read_counts(path);
   return request;
 }
 
-/// A rank's elements before one iteration; another in the next, so that an old sum is not a right
-/// one.
 float term(int rank, int iteration) { return static_cast<float>(1 + rank + iteration % 3); }
 
 float total(int size, int iteration) {
   float sum = 0;
   for (int rank = 0; rank < size; ++rank) sum += term(rank, iteration);
   return sum;
-}
-
-void check(const Task& task, float wanted) {
-  for (std::size_t tensor = 0; tensor < task.tensors.size(); ++tensor)
-    if (const auto wrong = std::ranges::count_if(task.tensors[tensor],
-                                                 [=](float found) { return found != wanted; }))
-      throw std::runtime_error("tensor " + std::to_string(tensor) + " has " +
-                               std::to_string(wrong) + " elements that are not the sum, " +
-                               std::to_string(wanted));
 }
 
 /// Answers "make MEMORY FILE" (the file holds the number of elements of each tensor) with the calls
@@ -170,15 +157,13 @@ class Rank {
   Rank(const Seat& seat, const std::function<Task(const Request&)>& make)
       : seat_(seat), make_(make) {}
 
-  std::string answer(std::istringstream& words) try {
+  std::string answer(std::istringstream& words) {
     std::string verb;
     words >> verb;
     if (verb == "make") return make(words);
     if (verb == "run") return run(words);
     tasks_.clear();
     return "{}";
-  } catch (const std::exception& error) {
-    return "{\"error\": " + quoted(error.what()) + "}";
   }
 
  private:
@@ -200,19 +185,15 @@ class Rank {
     std::vector<double> seconds;
     seconds.reserve(static_cast<std::size_t>(iterations));
     for (int iteration = 0; iteration < iterations; ++iteration) {
-      for (const std::span<float> tensor : task.tensors)
-        std::ranges::fill(tensor, term(seat_.rank, iteration));
+      rewrite(task.tensors, seat_.rank, iteration);
       bench_wait_at_start(seat_.shared.data(), ++round_, seat_.rank, seat_.size,
                           seat_.size > seat_.core_count ? 1 : 0);
       const double begin = now_seconds();
       call();
       seconds.push_back(now_seconds() - begin);
     }
-    check(task, total(seat_.size, iterations - 1));
-    std::ostringstream text;
-    text << "{\"seconds\": [";
-    for (std::size_t i = 0; i < seconds.size(); ++i) text << (i == 0 ? "" : ",") << seconds[i];
-    return text.str() + "]}";
+    check_sums(task.tensors, seat_.size, iterations - 1);
+    return "{\"seconds\": " + to_json(seconds) + "}";
   }
 
   const Seat& seat_;
@@ -240,15 +221,52 @@ Seat take_seat() {
   return seat;
 }
 
-void serve_rank(const Seat& seat, const std::string& version,
-                const std::function<Task(const Request&)>& make) {
+void serve_lines(const Seat& seat, const std::string& version, const Answer& answer) {
   Driver driver(seat.folder + "/driver");
   std::ostringstream hello;
   hello << "{\"rank\": " << seat.rank << ", \"pid\": " << ::getpid()
         << ", \"version\": " << quoted(version) << "}";
   driver.answer(hello.str());
+  for (std::istringstream words; driver.read(words);) try {
+      driver.answer(answer(words));
+    } catch (const std::exception& error) {
+      driver.answer("{\"error\": " + quoted(error.what()) + "}");
+    }
+}
+
+void serve_rank(const Seat& seat, const std::string& version,
+                const std::function<Task(const Request&)>& make) {
   Rank rank(seat, make);
-  for (std::istringstream words; driver.read(words);) driver.answer(rank.answer(words));
+  serve_lines(seat, version, [&rank](std::istringstream& words) { return rank.answer(words); });
+}
+
+std::vector<std::size_t> read_counts(const std::string& path) {
+  std::vector<std::size_t> counts;
+  std::ifstream file(path);
+  for (std::size_t count = 0; file >> count;) counts.push_back(count);
+  if (counts.empty()) throw std::invalid_argument(path + " holds no numbers of elements");
+  return counts;
+}
+
+void rewrite(std::span<const std::span<float>> tensors, int rank, int iteration) {
+  for (const std::span<float> tensor : tensors) std::ranges::fill(tensor, term(rank, iteration));
+}
+
+void check_sums(std::span<const std::span<float>> tensors, int size, int iteration) {
+  const float wanted = total(size, iteration);
+  for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor)
+    if (const auto wrong =
+            std::ranges::count_if(tensors[tensor], [=](float found) { return found != wanted; }))
+      throw std::runtime_error("tensor " + std::to_string(tensor) + " has " +
+                               std::to_string(wrong) + " elements that are not the sum, " +
+                               std::to_string(wanted));
+}
+
+std::string to_json(const std::vector<double>& numbers) {
+  std::ostringstream text;
+  text << '[';
+  for (std::size_t i = 0; i < numbers.size(); ++i) text << (i == 0 ? "" : ",") << numbers[i];
+  return text.str() + "]";
 }
 
 std::size_t laid_out_bytes(const std::vector<std::size_t>& counts) {

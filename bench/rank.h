@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace bench {
 
-/// One rank of a participant in `./bench/run allreduce` or `mpi`, as its environment describes it.
+/// One rank of a participant in a benchmark between processes, as its environment describes it.
 struct Seat {
   int rank = 0;
   int size = 1;
@@ -43,10 +44,26 @@ struct Task {
   std::shared_ptr<void> memory;  // of the tensors, if the calls do not hold it
 };
 
-/// Answers the driver's requests until it hangs up; between them the rank sleeps. What
-/// `make` throws is an answer: the participant cannot do that.
+/// Answers the driver's lines until it hangs up, each with a line of JSON; between them the rank
+/// sleeps. What `answer` throws is an answer: the participant cannot do that.
+using Answer = std::function<std::string(std::istringstream& words)>;
+void serve_lines(const Seat& seat, const std::string& version, const Answer& answer);
+
+/// The same for those who only sum: the driver asks them to make tensors and to time calls.
 void serve_rank(const Seat& seat, const std::string& version,
                 const std::function<Task(const Request&)>& make);
+
+/// The numbers of elements in a file that the driver wrote.
+std::vector<std::size_t> read_counts(const std::string& path);
+
+/// Writes a rank's terms of one iteration; they are others in the next, so that an old sum is not a
+/// right one.
+void rewrite(std::span<const std::span<float>> tensors, int rank, int iteration);
+
+/// Throws if not all elements are the sum of all ranks' terms.
+void check_sums(std::span<const std::span<float>> tensors, int size, int iteration);
+
+std::string to_json(const std::vector<double>& numbers);
 
 /// Tensors one after the other in mapped memory of this process, each on a border of 64 bytes.
 /// Calls are to be added.

@@ -25,7 +25,7 @@ def print_table(head, lines):
 
 
 def print_limits(rows):
-    print("Fanin beside the limit, the best hand-written loop for this machine:")
+    print("Fanin beside the limit (docs/benchmarks.md says what that is):")
     print_table(["case", "fanin", "limit", "of limit [min, max]", "target"],
                 [[row.name, f"{row.fanin:.2f} {row.unit}", f"{row.limit:.2f} {row.unit}",
                   cell(row.ratio_to_limit, row.ratios, row.target_limit),

@@ -1,37 +1,7 @@
-"""One rank of PyTorch's Gloo in ./bench/run allreduce: what bench/rank.cc does, in Python."""
-import ctypes
-import json
-import mmap
-import os
-import signal
-import socket
-import sys
+"""One rank of PyTorch's Gloo in ./bench/run allreduce."""
 import time
 
-RANK, SIZE = int(os.environ["BENCH_RANK"]), int(os.environ["BENCH_SIZE"])
-CORES = list(map(int, os.environ["BENCH_CORES"].split(",")))
-FOLDER = os.environ["BENCH_FOLDER"]
-PR_SET_PDEATHSIG = 1
-
-ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-os.sched_setaffinity(0, {CORES[RANK % len(CORES)]})  # before PyTorch makes threads
-
-import torch  # noqa: E402
-import torch.distributed as dist  # noqa: E402
-
-
-class StartLine:
-    def __init__(self):
-        with open(os.environ["BENCH_SHARED"], "r+b") as file:
-            self.memory = mmap.mmap(file.fileno(), 0)
-        self.place = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        self.library = ctypes.CDLL(os.environ["BENCH_START_LINE"])
-        self.round = 0
-
-    def wait(self):
-        self.round += 1
-        self.library.bench_wait_at_start(ctypes.c_void_p(self.place), ctypes.c_uint64(self.round),
-                                         RANK, SIZE, int(SIZE > len(CORES)))
+from torch_rank import StartLine, dist, read_counts, serve, term, torch, total
 
 
 def make_calls(tensors):
@@ -64,8 +34,7 @@ class Rank:
     def make(self, memory, path):
         if memory != "private":
             raise ValueError("only private memory")
-        with open(path) as file:
-            self.tensors = [torch.zeros(int(count)) for count in file]
+        self.tensors = [torch.zeros(count) for count in read_counts(path)]
         self.calls = make_calls(self.tensors)
         return {"calls": [name for name, _ in self.calls]}
 
@@ -77,40 +46,22 @@ class Rank:
         call, seconds = self.calls[int(index)][1], []
         for iteration in range(int(iterations)):
             for tensor in self.tensors:
-                tensor.fill_(1 + RANK + iteration % 3)
+                tensor.fill_(term(iteration))
             self.start_line.wait()
             begin = time.perf_counter()
             call()
             seconds.append(time.perf_counter() - begin)
-        wanted = sum(1 + rank + iteration % 3 for rank in range(SIZE))
+        wanted = total(iteration)
         if not all(bool((tensor == wanted).all()) for tensor in self.tensors):
             raise ValueError(f"the sum is not {wanted} everywhere")
         return {"seconds": seconds}
 
-    def answer(self, line):
-        verb, *words = line.split()
-        try:
-            return {"make": self.make, "run": self.run, "drop": self.drop}[verb](*words)
-        except Exception as error:  # whatever PyTorch may raise is an answer
-            return {"error": f"{type(error).__name__}: {error}"}
 
-
-def main():
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{FOLDER}/store", rank=RANK, world_size=SIZE)
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(f"{FOLDER}/driver")
-        driver = line.makefile("rw")
-        hello = {"rank": RANK, "pid": os.getpid(), "version": torch.__version__}
-        print(json.dumps(hello), file=driver, flush=True)
-        rank = Rank()
-        for request in driver:
-            print(json.dumps(rank.answer(request)), file=driver, flush=True)
-    # Threads of PyTorch may outlive what they use when it ends in order.
-    sys.stdout.flush()
-    os._exit(0)
+def make_verbs():
+    rank = Rank()
+    return {"make": rank.make, "run": rank.run, "drop": rank.drop}
 
 
 if __name__ == "__main__":
     with torch.no_grad():
-        main()
+        serve(make_verbs)
