@@ -56,6 +56,7 @@ class Rows(unittest.TestCase):
                                          packs_sample(11, 20, 15, 10, 12, 13, 14, number=2)],
                          [4 * MIB, MIB, MIB])
         self.assertAlmostEqual(rows[0].limit, 10_000)
+        self.assertEqual([round(each, 6) for each in rows[0].ratios], [round(10 / 11, 6)] * 3)
         self.assertEqual(rows[0].more["bytes_per_pack"], [MIB, 4 * MIB])
         self.assertAlmostEqual(rows[0].more["step_us_by_bytes_per_pack"][str(256 * KIB)], 20_000)
 
