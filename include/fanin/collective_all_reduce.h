@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "fanin/automatic_packing.h"
 #include "fanin/cross_device_ops.h"
 #include "fanin/group.h"
 
@@ -12,8 +13,9 @@ namespace fanin {
 /// Reduces across the workers of a group, each of which is a process (or a thread) with one or more
 /// replicas of its own: every worker gives the components of its devices and gets the reduction of
 /// those of all workers. All workers make the same calls in the same order. Values travel in packs:
-/// of options.bytes_per_pack bytes, or each alone. Sums are in the order of the group's algorithm,
-/// "ring" for RING and "direct" otherwise; with several devices a worker sums its own first.
+/// of options.bytes_per_pack bytes, or as choose_packing() finds best for this group, which the
+/// first reduction measures. Sums are in the order of the group's algorithm, "ring" for RING and
+/// "direct" otherwise; with several devices a worker sums its own first.
 ///
 /// Errors are those of CrossDeviceOps and of Group; what the workers ask for is compared.
 class CollectiveAllReduce : public CrossDeviceOps {
@@ -43,6 +45,9 @@ class CollectiveAllReduce : public CrossDeviceOps {
   Group& group_;
   std::vector<Device> devices_;
   CommunicationOptions options_;
+  // When first needed, and again in each epoch: after a failure some may have measured, some not.
+  mutable std::optional<PackCost> pack_cost_;
+  mutable std::uint64_t cost_epoch_ = 0;
 };
 
 }  // namespace fanin

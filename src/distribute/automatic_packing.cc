@@ -46,7 +46,8 @@ double measure(Group& group, std::size_t bytes, int rounds, const AllReduceOptio
 AutomaticPacking choose_packing(std::size_t gradient_bytes, const PackCost& cost) {
   const double best = std::sqrt(static_cast<double>(gradient_bytes) * cost.seconds /
                                 std::max(cost.seconds_per_byte, 1e-15));
-  const double nearest = std::exp2(std::round(std::log2(std::clamp(best, kLeastPackBytes, kMostPackBytes))));
+  const double nearest =
+      std::exp2(std::round(std::log2(std::clamp(best, kLeastPackBytes, kMostPackBytes))));
   const auto bytes = static_cast<std::int64_t>(nearest);
   return {bytes,
           fmt::format("automatic: packs of {}, because one costs {:.1f} us and {:.2f} ns a KiB "

@@ -5,6 +5,7 @@
 #include "core/require.h"
 #include "distribute/across_workers.h"
 #include "distribute/bound_call.h"
+#include "distribute/dense_component.h"
 
 namespace fanin {
 
@@ -31,9 +32,15 @@ std::vector<AllReduceSpec::Element> CollectiveAllReduce::choices() const {
 }
 
 std::vector<std::string> CollectiveAllReduce::notes(const CommunicationOptions& options) const {
-  return {fmt::format("{} workers with {} replicas each, by {}", group_.size(), devices_.size(),
-                      call_options(options).algorithm),
-          describe_ways(group_.size())};
+  std::vector<std::string> notes = {
+      fmt::format("{} workers with {} replicas each, by {}", group_.size(), devices_.size(),
+                  call_options(options).algorithm),
+      describe_ways(group_.size())};
+  if (packing(options).bytes_per_pack == 0)
+    notes.emplace_back(
+        "bytes_per_pack is 0: a reduction chooses it, by what a pack was measured to cost in this "
+        "group; here each travels alone");
+  return notes;
 }
 
 AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& options) const {
@@ -56,7 +63,17 @@ void CollectiveAllReduce::tell_refused(const InvalidArgument& error) const {
 std::vector<Tensor> CollectiveAllReduce::reduce_dense(ReduceOp op,
                                                       std::span<const PerReplica* const> values,
                                                       const CommunicationOptions& options) const {
-  return reduce_across(group_, op, values, packing(options),
+  Packing packs = packing(options);
+  if (packs.bytes_per_pack == 0) {
+    if (!pack_cost_ || cost_epoch_ != group_.epoch()) {
+      pack_cost_ = measure_pack_cost(group_, call_options(options));
+      cost_epoch_ = group_.epoch();
+    }
+    std::size_t bytes = 0;
+    for (const PerReplica* value : values) bytes += dense(*value, 0).bytes().size();
+    packs.bytes_per_pack = choose_packing(bytes, *pack_cost_).bytes_per_pack;
+  }
+  return reduce_across(group_, op, values, packs,
                        [&](std::size_t) { return call_options(options); });
 }
 

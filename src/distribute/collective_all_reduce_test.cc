@@ -81,6 +81,33 @@ TEST(CollectiveAllReduce, TravelsInPacksOfItsOrOfTheCallsSize) {
       Each(IsEmpty()));
 }
 
+TEST(CollectiveAllReduce, ChoosesPacksWhereNobodySaysTheirSize) {
+  std::vector<Group> groups = in_process(2, test::Seconds(20));
+  test::on_all_ranks(groups, [](Group& group) {
+    const std::vector<Device> devices = devices_of(1);
+    const CollectiveAllReduce ops(group, devices);
+    EXPECT_THAT(ops.plan(ReduceOp::kSum, devices, {{"a", DType::kFloat32, Shape{10}}}).notes,
+                testing::Contains(HasSubstr("bytes_per_pack is 0: a reduction chooses it")));
+    std::vector<ReducePair> pairs;
+    for (const std::size_t count : {1, 30'000, 0, 5, 1000})
+      pairs.push_back({filled(devices, count, 2.0F), devices.front()});
+    for (int round = 0; round < 2; ++round) {
+      const auto results = ops.batch_reduce(ReduceOp::kSum, pairs);
+      for (const std::size_t i : {0U, 1U, 3U, 4U})
+        EXPECT_EQ(first_of<float>(results[i], devices.front()), 4.0F);
+    }
+    // A failure, after which all measure again.
+    if (group.rank() == 0) {
+      EXPECT_THAT(error_of([&] { group.barrier({.timeout = test::Seconds(0.05)}); }),
+                  HasSubstr("rank 1"));
+    }
+    while (group.epoch() == 0) std::this_thread::yield();
+    EXPECT_EQ(first_of<float>(ops.reduce(ReduceOp::kSum, pairs[0].value, devices.front()),
+                              devices.front()),
+              4.0F);
+  });
+}
+
 TEST(CollectiveAllReduce, ChecksWhatItIsMadeOf) {
   std::vector<Group> groups = in_process(1, test::Seconds(1));
   EXPECT_THAT(error_of([&] { CollectiveAllReduce(groups[0], {}); }),

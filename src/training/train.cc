@@ -52,10 +52,8 @@ TrainReport train(Group& group, const Digits& digits, const TrainOptions& option
     news.test = worker.evaluate(digits.test);
     report.final_hash = worker.check_equal();
   }
-  report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  report.peak_bytes =
-      Context::process().buffers().stats().peak_bytes + worker.registered_bytes();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.peak_bytes = Context::process().buffers().stats().peak_bytes + worker.registered_bytes();
   return report;
 }
 

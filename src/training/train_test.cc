@@ -37,18 +37,15 @@ std::uint64_t hash_after(const TrainOptions& options) {
 
 TEST(Train, LearnsTheDigits) {
   Digits digits = load_digits();
-  digits.train.resize(640);
-  const TrainOptions options{.worker_count = 2,
-                             .devices_per_worker = 1,
-                             .epoch_count = 6,
-                             .batch_size = 32,
-                             .width = 32};
+  digits.train.resize(320);
+  const TrainOptions options{
+      .worker_count = 2, .devices_per_worker = 1, .epoch_count = 6, .batch_size = 32, .width = 32};
   const TrainReport report = train_in_threads(digits, options);
   ASSERT_EQ(report.epochs.size(), 6);
   EXPECT_LT(report.epochs.back().train.loss, report.epochs.front().train.loss / 3);
   EXPECT_EQ(report.epochs.back().test.image_count, 360);
-  EXPECT_GT(report.epochs.back().test.correct_count, 320);
-  EXPECT_EQ(report.times().step_count, 6 * 20);
+  EXPECT_GT(report.epochs.back().test.correct_count, 270);
+  EXPECT_EQ(report.times().step_count, 6 * 10);
   EXPECT_EQ(report.transport, "in-process");
   EXPECT_GT(report.peak_bytes, 0);
 }
@@ -73,8 +70,7 @@ TEST(Train, HasTheSameBitsInOneProcessAndMany) {
     const std::uint64_t hash = hash_after(options);
     EXPECT_THAT(test::in_processes(3,
                                    [&](Group& group) {
-                                     const TrainReport report =
-                                         train(group, few_digits(), options);
+                                     const TrainReport report = train(group, few_digits(), options);
                                      if (report.final_hash != hash)
                                        throw std::runtime_error("other bits");
                                    }),

@@ -34,12 +34,11 @@ ReductionPlan plan_of(Group& group, const TrainOptions& options,
     for (const TensorInfo& tensor : tensors) bytes += tensor.is_sparse ? 0 : tensor.byte_count();
     packing = choose_packing(bytes, measure_pack_cost(group));
   }
-  ReductionPlan plan = plan_reduction(
-      {.op = ReduceOp::kMean,
-       .topology = {group.size(), options.devices_per_worker},
-       .tensors = tensors,
-       .packing = {.bytes_per_pack = packing.bytes_per_pack},
-       .choices = options.spec.elements()});
+  ReductionPlan plan = plan_reduction({.op = ReduceOp::kMean,
+                                       .topology = {group.size(), options.devices_per_worker},
+                                       .tensors = tensors,
+                                       .packing = {.bytes_per_pack = packing.bytes_per_pack},
+                                       .choices = options.spec.elements()});
   if (!packing.reason.empty()) plan.notes.push_back(packing.reason);
   return plan;
 }
@@ -87,15 +86,16 @@ class Worker::State {
       : group_(group),
         options_(options),
         infos_(digits_parameters(options.width)),
-        parameters_(infos_, [&](std::size_t bytes) { return group.allocate(bytes); },
-                    [](const ParameterInfo&) { return true; }),
+        parameters_(
+            infos_, [&](std::size_t bytes) { return group.allocate(bytes); },
+            [](const ParameterInfo&) { return true; }),
         optimizer_(prepare_parameters(), options.optimizer),
         plan_(plan_of(group, options, infos_), group) {
     const int batch = check(options, digits.train.size());
     part_size_ = static_cast<std::size_t>(batch / options.replica_count() / options.pass_count);
     for (int device = 0; device < options.devices_per_worker; ++device) {
-      models_.push_back(std::make_unique<DigitsModel>(digits, parameters_.views, part_size_,
-                                                      options.method));
+      models_.push_back(
+          std::make_unique<DigitsModel>(digits, parameters_.views, part_size_, options.method));
       // The sums take the place of the first replica's gradients.
       const auto allocate = [&](std::size_t bytes) {
         return device == 0 ? group_.allocate(bytes) : allocate_here(bytes);
@@ -103,17 +103,17 @@ class Worker::State {
       gradients_.emplace_back(infos_, allocate, is_dense);
     }
     for (int device = 0; options.trace != nullptr && device < options.devices_per_worker; ++device)
-      tracks_.push_back(options.trace->add_track(
-          fmt::format("worker {} device {}", group.rank(), device)));
+      tracks_.push_back(
+          options.trace->add_track(fmt::format("worker {} device {}", group.rank(), device)));
     if (options.trace != nullptr)
       plan_track_ = options.trace->add_track(fmt::format("worker {} all-reduce", group.rank()));
   }
 
   Step step(std::span<const std::size_t> images, std::int64_t number) {
     const TraceClock::time_point begin = TraceClock::now();
-    Reduction sums = plan_.start(gradients_.front().views, {.step = number,
-                                                            .plan_track = plan_track_,
-                                                            .caller_track = track(0)});
+    Reduction sums =
+        plan_.start(gradients_.front().views,
+                    {.step = number, .plan_track = plan_track_, .caller_track = track(0)});
     if (!options_.clip_norm)
       for (std::size_t i = 0; i < infos_.size(); ++i)
         sums.then(i, [this, i](const Value& sum) { optimizer_.apply(i, sum); });
@@ -146,9 +146,8 @@ class Worker::State {
     const auto images = static_cast<double>(mine.image_count);
     const std::vector<double> all =
         group_
-            .all_reduce(Tensor::of({mine.loss * images, static_cast<double>(mine.correct_count),
-                                    images},
-                                   Shape{3}))
+            .all_reduce(Tensor::of(
+                {mine.loss * images, static_cast<double>(mine.correct_count), images}, Shape{3}))
             .to_vector<double>();
     return {.loss = all[0] / all[2],
             .correct_count = static_cast<std::size_t>(all[1]),
@@ -214,8 +213,7 @@ class Worker::State {
   Score run_replica(std::size_t device, std::span<const std::size_t> images, std::int64_t number,
                     Reduction& sums) {
     const auto passes = static_cast<std::size_t>(options_.pass_count);
-    const std::size_t replica =
-        static_cast<std::size_t>(group_.rank()) * models_.size() + device;
+    const std::size_t replica = static_cast<std::size_t>(group_.rank()) * models_.size() + device;
     const std::span<const std::size_t> mine =
         images.subspan(replica * passes * part_size_, passes * part_size_);
     if (passes > 1) return run_passes(device, mine, number, sums);
@@ -254,8 +252,7 @@ class Worker::State {
         if (!infos_[i].is_sparse)
           gradient = Tensor(std::move(places.buffers[i]), DType::kFloat32, infos_[i].shape);
         aggregators[i]->push(pass, std::move(gradient));
-        if (pass + 1 == passes)
-          sums.push(i, mean_of(*aggregators[i]), static_cast<int>(device));
+        if (pass + 1 == passes) sums.push(i, mean_of(*aggregators[i]), static_cast<int>(device));
       });
     }
     return all;

@@ -15,10 +15,10 @@ namespace fanin::training {
 /// Where the time of some steps has gone, on one worker.
 struct StepTimes {
   std::chrono::nanoseconds whole = {};
-  std::chrono::nanoseconds computing = {};   ///< forward and backward, until all replicas are done
-  std::chrono::nanoseconds reducing = {};    ///< packs under way
-  std::chrono::nanoseconds updating = {};    ///< optimizer
-  std::chrono::nanoseconds waiting = {};     ///< for packs, after the backward pass
+  std::chrono::nanoseconds computing = {};  ///< forward and backward, until all replicas are done
+  std::chrono::nanoseconds reducing = {};   ///< packs under way
+  std::chrono::nanoseconds updating = {};   ///< optimizer
+  std::chrono::nanoseconds waiting = {};    ///< for packs, after the backward pass
   int step_count = 0;
 
   void add(const StepTimes& other);
