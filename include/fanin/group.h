@@ -38,6 +38,10 @@ struct AllReduceOptions {
   /// Of reduce_scatter: how many rows each rank gets, the same list on all ranks. Empty: as many
   /// each.
   std::vector<std::int64_t> extents = {};
+
+  /// The calling thread runs beside one that computes: it sleeps soon where it would spin, so that
+  /// the other has the core. What handles do is done so.
+  bool in_background = false;
 };
 
 /// For calls that only move data.
@@ -52,6 +56,9 @@ struct MoveOptions {
   /// Of all_gather, gather and scatter: how many rows the part of each rank has, the same list on
   /// all ranks. Empty: as many each.
   std::vector<std::int64_t> extents = {};
+
+  /// As that of AllReduceOptions.
+  bool in_background = false;
 };
 
 /// Of messages from one rank to another.

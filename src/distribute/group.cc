@@ -13,7 +13,8 @@ AllReduceOptions widened(const MoveOptions& options) {
   return {.algorithm = options.algorithm,
           .step = options.step,
           .timeout = options.timeout,
-          .extents = options.extents};
+          .extents = options.extents,
+          .in_background = options.in_background};
 }
 
 }  // namespace

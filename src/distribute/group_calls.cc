@@ -89,13 +89,14 @@ template <typename Prepare>
 void Group::State::perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
                            Prepare&& prepare) {
   BoundCall& bound = *check_or_refuse(bench, ticket, [&] { return &prepare(bench); });
-  run(bench, ticket, bound, options.step, options.timeout);
+  run(bench, ticket, bound, options);
 }
 
 template <typename Prepare>
-Handle Group::State::submit(const AllReduceOptions& options, Prepare prepare) {
+Handle Group::State::submit(AllReduceOptions options, Prepare prepare) {
   transport().require_threads();
   has_handles_ = true;
+  options.in_background = true;
   const Ticket ticket = next_ticket();
   // Bound when its turn comes: the lane may be in use.
   return progress_.submit(static_cast<int>(ticket.number % lanes_.size()),
@@ -172,9 +173,10 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
     BoundCall& bound =
         *check_or_refuse(bench, ticket, [&] { return &bind(bench, std::move(request)); });
     end_epoch_if_thrown(bench.lane, ticket, [&] { make_room(bound.request()); });
-    run(bench, ticket, bound, options.step, options.timeout);
+    run(bench, ticket, bound, options);
   } else {
     Call call = make_call(ticket, options.timeout, describe(request));
+    call.in_background = options.in_background;
     end_epoch_if_thrown(bench.lane, ticket, [&] {
       set_extents(request, find_extents(bench.lane, ticket, request, options.step, told, call),
                   size);

@@ -26,9 +26,10 @@ class GroupPacks : public PackRunner {
 
   std::optional<IndexedSlices> run(std::size_t pack, std::span<const Value> inputs,
                                    std::span<const TensorView> outputs,
-                                   const ReductionOptions& options) override {
-    if (plan_.packs[pack].is_sparse) return join(pack, inputs);
+                                   const ReductionOptions& options, bool in_background) override {
+    if (plan_.packs[pack].is_sparse) return join(pack, inputs, options, in_background);
     AllReduceOptions how = between_workers(pack, options);
+    how.in_background = in_background;
     std::vector<TensorView> results = pieces_of(pack, outputs);
     if (replica_count() == 1) {
       how.op = plan_.request.op;
@@ -138,12 +139,15 @@ class GroupPacks : public PackRunner {
       std::ranges::copy(sums[p].bytes(), results[p].bytes.begin());
   }
 
-  IndexedSlices join(std::size_t pack, std::span<const Value> inputs) {
+  IndexedSlices join(std::size_t pack, std::span<const Value> inputs,
+                     const ReductionOptions& options, bool in_background) {
     std::vector<std::optional<Value>> terms;
     for (std::size_t at = plan_.packs[pack].pack.pieces.front().tensor; at < inputs.size();
          at += plan_.request.tensors.size())
       terms.emplace_back(inputs[at]);
-    IndexedSlices all = gather_slices(group_, std::get<IndexedSlices>(*add_n(terms)));
+    IndexedSlices all = gather_slices(
+        group_, std::get<IndexedSlices>(*add_n(terms)),
+        {.step = options.step, .timeout = options.timeout, .in_background = in_background});
     if (plan_.request.op == ReduceOp::kMean)
       all.values =
           divided(all.values, static_cast<std::size_t>(plan_.request.topology.rank_count()));

@@ -126,15 +126,17 @@ std::vector<std::int64_t> Group::State::told_by(Lane& lane, int rank, const Tick
 }
 
 void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
-                       std::optional<std::int64_t> step, const Timeout& timeout) {
-  Call call{.epoch = ticket.epoch, .timeout = timeout.value_or(timeout_)};
+                       const AllReduceOptions& options) {
+  Call call{.epoch = ticket.epoch,
+            .timeout = options.timeout.value_or(timeout_),
+            .in_background = options.in_background};
   const auto text = [&] {
     return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };
   call.describe = std::cref(text);
   try {
     end_epoch_if_thrown(bench.lane, ticket, [&] {
-      bound.run(bench.lane, ticket, step, bench.inputs, bench.outputs, call);
+      bound.run(bench.lane, ticket, options.step, bench.inputs, bench.outputs, call);
     });
   } catch (const InvalidArgument&) {
     throw;  // nobody has begun
@@ -150,6 +152,7 @@ void Group::State::barrier(const MoveOptions& options) {
   check_or_refuse(bench, ticket, [&] { check_timeout(options.timeout); });
   const Request request;
   Call call = make_call(ticket, options.timeout, describe(request));
+  call.in_background = options.in_background;
   end_epoch_if_thrown(bench.lane, ticket,
                       [&] { meet(bench.lane, ticket, request, options.step, {}, call); });
 }

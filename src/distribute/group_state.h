@@ -106,9 +106,8 @@ class Group::State {
   void perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
                Prepare&& prepare);
   template <typename Prepare>
-  Handle submit(const AllReduceOptions& options, Prepare prepare);
-  void run(Bench& bench, const Ticket& ticket, BoundCall& bound, std::optional<std::int64_t> step,
-           const Timeout& timeout);
+  Handle submit(AllReduceOptions options, Prepare prepare);
+  void run(Bench& bench, const Ticket& ticket, BoundCall& bound, const AllReduceOptions& options);
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.

@@ -17,7 +17,8 @@ class LocalPacks : public PackRunner {
 
   std::optional<IndexedSlices> run(std::size_t pack, std::span<const Value> inputs,
                                    std::span<const TensorView> outputs,
-                                   const ReductionOptions& options) override {
+                                   const ReductionOptions& options,
+                                   bool /*in_background*/) override {
     if (plan_.packs[pack].is_sparse) return join(pack, inputs);
     Bound& bound = bind(pack);
     const std::vector<Pack::Piece>& pieces = plan_.packs[pack].pack.pieces;

@@ -23,10 +23,10 @@ class PackRunner {
 
   /// Reduces a pack. inputs[replica * tensors + tensor] are those of all tensors, of which only the
   /// pack's are looked at; outputs likewise, or one for each tensor if they are shared. A sparse
-  /// pack has no output, and its sum is returned.
+  /// pack has no output, and its sum is returned. `in_background`: as that of AllReduceOptions.
   virtual std::optional<IndexedSlices> run(std::size_t pack, std::span<const Value> inputs,
                                            std::span<const TensorView> outputs,
-                                           const ReductionOptions& options) = 0;
+                                           const ReductionOptions& options, bool in_background) = 0;
 
   /// Tells other processes, which may be in the next pack, why this one does not come.
   virtual void refuse(std::string_view sentence) = 0;

@@ -110,7 +110,7 @@ class Plan::State {
     std::vector<Value> values;
     for (const auto& input : inputs) values.emplace_back(tensor(input));
     for (std::size_t pack = 0; pack < plan_.packs.size(); ++pack)
-      packs_->run(pack, values, outputs, {.timeout = timeout});
+      packs_->run(pack, values, outputs, {.timeout = timeout}, false);
   }
 
   void bind(Context& context) {

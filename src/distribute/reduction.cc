@@ -38,7 +38,11 @@ std::vector<std::size_t> tensors_of(const Pack& pack) {
 
 Reduction::State::State(PackRunner& runner, const ReductionPlan& plan,
                         std::span<const TensorView> outputs, const ReductionOptions& options)
-    : runner_(runner), plan_(plan), outputs_(outputs.begin(), outputs.end()), options_(options) {
+    : runner_(runner),
+      plan_(plan),
+      outputs_(outputs.begin(), outputs.end()),
+      options_(options),
+      has_thread_(runner.serves_threads()) {
   const std::size_t tensors = plan.request.tensors.size();
   const auto replicas = static_cast<std::size_t>(runner.replica_count());
   inputs_.resize(replicas * tensors);
@@ -129,7 +133,7 @@ void Reduction::State::run_pack(Lock& lock, TraceTrack* track) {
     const TraceSpan span(track, "pack", fmt::format("pack {}", pack),
                          {{"bytes", static_cast<std::int64_t>(plan_.packs[pack].pack.byte_count())},
                           {"step", options_.step.value_or(0)}});
-    sum = runner_.run(pack, inputs_, outputs_, options_);
+    sum = runner_.run(pack, inputs_, outputs_, options_, has_thread_);
   } catch (...) {
     error = std::current_exception();
   }
@@ -186,7 +190,7 @@ void Reduction::State::apply_next(Lock& lock, TraceTrack* track) {
 }
 
 void Reduction::State::start(Progress& thread) {
-  if (runner_.serves_threads()) thread_ = thread.submit(0, [this] { run(); });
+  if (has_thread_) thread_ = thread.submit(0, [this] { run(); });
 }
 
 void Reduction::State::run() {
@@ -230,7 +234,7 @@ void Reduction::State::help_until(Lock& lock, IsDone is_done) {
       continue;
     }
     const Stopwatch stopwatch(times_.waiting);
-    if (!thread_ && !is_running_ && !is_over() && is_full(done_packs_)) {
+    if (!has_thread_ && !is_running_ && !is_over() && is_full(done_packs_)) {
       run_pack(lock, options_.caller_track);
       continue;
     }
@@ -303,8 +307,8 @@ void Reduction::State::close() {
     cancel(missing);
     lock.lock();
   }
-  while (!thread_ && !is_over() && !cancelled_) run_pack(lock, nullptr);
-  if (!thread_ && cancelled_) tell_others(lock);
+  while (!has_thread_ && !is_over() && !cancelled_) run_pack(lock, nullptr);
+  if (!has_thread_ && cancelled_) tell_others(lock);
   lock.unlock();
   if (thread_) thread_->wait();
   lock.lock();

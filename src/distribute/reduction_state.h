@@ -62,7 +62,8 @@ class Reduction::State {
   const std::vector<TensorView> outputs_;
   const ReductionOptions options_;
   std::vector<std::vector<std::size_t>> packs_of_;  // of each tensor
-  std::optional<Handle> thread_;                    // none: callers who wait do it
+  const bool has_thread_;                           // if not, callers who wait run the packs
+  std::optional<Handle> thread_;                    // what it does; for close() alone
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -27,13 +27,13 @@ Tensor with_64_bits(const Tensor& indices) {
 
 }  // namespace
 
-IndexedSlices gather_slices(Group& group, const IndexedSlices& mine) {
+IndexedSlices gather_slices(Group& group, const IndexedSlices& mine, const MoveOptions& options) {
   const std::vector<std::int64_t> head = head_of(mine);
   const std::int64_t length = static_cast<std::int64_t>(head.size());
   const std::vector<std::int64_t> lengths =
-      group.all_gather(Tensor::of({length}, {1})).to_vector<std::int64_t>();
+      group.all_gather(Tensor::of({length}, {1}), options).to_vector<std::int64_t>();
   const std::vector<std::int64_t> heads =
-      group.all_gather(Tensor::of(std::span<const std::int64_t>(head), {length}))
+      group.all_gather(Tensor::of(std::span<const std::int64_t>(head), {length}), options)
           .to_vector<std::int64_t>();
 
   bool is_wide = false;
@@ -57,8 +57,8 @@ IndexedSlices gather_slices(Group& group, const IndexedSlices& mine) {
   }
   const bool must_widen = is_wide && mine.indices.dtype() == DType::kInt32;
   IndexedSlices all{
-      .values = group.all_gather(mine.values),
-      .indices = group.all_gather(must_widen ? with_64_bits(mine.indices) : mine.indices),
+      .values = group.all_gather(mine.values, options),
+      .indices = group.all_gather(must_widen ? with_64_bits(mine.indices) : mine.indices, options),
       .dense_shape = shape};
   // A shape that only another rank knows bounds the indices of all.
   const std::optional<Value> whole = all;

@@ -7,6 +7,7 @@ namespace fanin {
 
 /// The slices of all ranks, one after the other. Throws InvalidArgument, on every rank, if they do
 /// not fit together: kSparseMismatch for dense shapes that differ, kShapeMismatch for rows.
-IndexedSlices gather_slices(Group& group, const IndexedSlices& mine);
+IndexedSlices gather_slices(Group& group, const IndexedSlices& mine,
+                            const MoveOptions& options = {});
 
 }  // namespace fanin

@@ -71,6 +71,11 @@ WaitTuning tuning_for(bool ranks_have_core_each) {
   return tuning;
 }
 
+WaitTuning tuning_in_background(const WaitTuning& tuning) {
+  constexpr int kFewSpins = 1000;  // some 20 us
+  return {.spins = std::min(tuning.spins, kFewSpins), .yields = 0, .slice = tuning.slice};
+}
+
 WaitTuning tuning_for_threads(int rank_count) {
   return tuning_for(rank_count <= usable_core_count());
 }

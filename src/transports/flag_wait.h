@@ -40,6 +40,11 @@ struct WaitTuning {
   std::chrono::milliseconds slice{25};
 };
 
+/// For a thread that has work beside it: it spins no longer than a peer takes that is in the same
+/// step. It does not yield, since whoever computes keeps the core then for its whole turn, but
+/// whoever is woken gets it at once.
+WaitTuning tuning_in_background(const WaitTuning& tuning);
+
 /// Spins only if each rank can have a core of its own: otherwise whoever spins keeps the one that
 /// it waits for from running.
 WaitTuning tuning_for(bool ranks_have_core_each);

@@ -11,6 +11,7 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
 
 constexpr auto kYieldingTime = 500us;
+constexpr auto kShortYieldingTime = 20us;
 constexpr auto kSleep = 20us;
 constexpr auto kLookAtPeers = 10ms;
 
@@ -33,7 +34,7 @@ void Patience::rest(Transport& transport, int peer, Call& call, const std::funct
         fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}", transport.rank(),
                     std::chrono::duration<double>(now - *since_).count(), transport.describe(peer),
                     call.describe(), describe_last_sign(transport, peer)));
-  if (now - *since_ < kYieldingTime)
+  if (now - *since_ < (call.in_background ? kShortYieldingTime : kYieldingTime))
     std::this_thread::yield();
   else
     std::this_thread::sleep_for(kSleep);

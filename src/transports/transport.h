@@ -41,6 +41,8 @@ struct Call {
   std::chrono::duration<double> timeout = std::chrono::minutes(5);
   /// "all_reduce of float32 [4] by direct (operation 3)".
   std::function<std::string()> describe = {};
+  /// The thread has work beside it that needs the core more: it does not spin for long.
+  bool in_background = false;
   /// Set by the first wait that has to sleep: a call that nobody keeps waiting reads no clock.
   std::optional<Deadline> deadline = std::nullopt;
 
