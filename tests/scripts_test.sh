@@ -21,5 +21,5 @@ expect 2 "--without needs a stage, not 'nothing'" ./test --without nothing
 expect 2 "unknown purpose 'cooking'" tools/packages.sh cooking
 expect 2 "name a preset" tools/build.sh
 expect 2 "unknown option '--chek'" tools/format.sh --chek
-expect 2 "'snake' is no environment; it is one of: intelmpi numpy oneccl safetensors tensorflow torch" tests/clients/venv.sh snake
+expect 2 "'snake' is no environment; it is one of: intelmpi numpy oneccl perfetto safetensors tensorflow torch" tests/clients/venv.sh snake
 exit $failed

@@ -10,7 +10,7 @@ packages_for() {
     format) echo clang-format ;;
     lint) echo clang-tidy shellcheck python3 ;;
     fuzz) echo clang libclang-rt-14-dev ;;
-    clients) echo python3 python3-venv chromium fonts-dejavu-core ;;
+    clients) echo python3 python3-venv chromium fonts-dejavu-core nodejs ;;
     package) echo pkg-config ;;
     mpi) echo libopenmpi-dev openmpi-bin libmpich-dev mpich libpmix-dev iproute2 ;;
     *) echo "packages.sh: unknown purpose '$1'; it is one of build, unit, format, lint, fuzz, clients, package, mpi" >&2

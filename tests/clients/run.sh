@@ -22,4 +22,6 @@ run tensorflow tensorflow_add_n.py
 can_be_measured numpy
 can_be_measured tensorflow
 
+tests/clients/venv.sh perfetto
+python3 tests/trace/perfetto_test.py tests/trace/train_trace.sh
 python3 tests/pages/compare_page.py build/release/bin/fanin
