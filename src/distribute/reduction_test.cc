@@ -11,6 +11,7 @@
 #include "distribute/test_groups.h"
 #include "engines/test_engine.h"
 #include "fanin/plan.h"
+#include "fanin/resync.h"
 #include "transports/message_transport.h"
 
 namespace fanin {
@@ -324,6 +325,62 @@ TEST(Reduction, AStepThatIsLeftEndsThatOfAll) {
     }
   });
   EXPECT_THAT(errors[1], AllOf(HasSubstr("rank 0"), HasSubstr("gradient 0 of replica 0")));
+}
+
+TEST(Reduction, AStragglerOfAnotherStepIsAnError) {
+  std::vector<Group> groups = in_process(2, std::chrono::seconds(30));
+  test::on_all_ranks(groups, [&](Group& group) {
+    Plan plan(plan_of(2, 1, infos({10})), group);
+    Gradients out(plan.explain(), 0);
+    Reduction sums = plan.start(out.views(), {.step = group.rank() == 0 ? 7 : 6});
+    sums.push(0, out.tensor(0));
+    EXPECT_THAT(test::error_of([&] { sums.finish(); }),
+                HasSubstr("rank 0 has given step 7, rank 1 has step 6"));
+  });
+}
+
+TEST(Reduction, SurvivorsGoOnWithoutTheOneThatLeft) {
+  std::vector<Group> groups = in_process(3, std::chrono::seconds(30));
+  test::on_all_ranks(groups, [&](Group& whole) {
+    Group group = std::move(whole);
+    std::vector<float> parameter(10, 1.0F);
+    const std::vector<TensorView> parameters = {
+        TensorView::over(std::span<float>(parameter), Shape{10})};
+    {
+      Plan plan(plan_of(3, 1, infos({10, 20}), {.bytes_per_pack = 40}), group);
+      Gradients out(plan.explain(), 0);
+      Reduction sums = plan.start(out.views());
+      sums.then(1, [&](const Value&) { parameter[0] = static_cast<float>(group.rank()); });
+      sums.push(1, out.tensor(1));
+      sums.wait(1);
+      if (group.rank() == 1) {
+        sums.push(0, out.tensor(0));
+        sums.finish();
+        return;
+      }
+      sums.push(0, out.tensor(0));
+      sums.finish();
+    }
+    {
+      Plan plan(plan_of(3, 1, infos({10})), group);
+      Gradients out(plan.explain(), 0);
+      Reduction sums = plan.start(out.views());
+      sums.push(0, out.tensor(0));
+      EXPECT_THAT(test::error_of([&] { sums.finish(); }), HasSubstr("rank 1"));
+      EXPECT_THAT(sums.applied(), IsEmpty());
+    }
+    Group rest = group.shrink();
+    EXPECT_THAT(test::error_of([&] { require_equal(rest, parameters); }),
+                HasSubstr("no longer equal"));
+    resync(rest, parameters, 1);
+    EXPECT_EQ(parameter[0], 2.0F);
+    Plan plan(plan_of(2, 1, infos({10})), rest);
+    Gradients out(plan.explain(), 0);
+    Reduction sums = plan.start(out.views());
+    sums.push(0, out.tensor(0));
+    sums.finish();
+    require_equal(rest, parameters);
+  });
 }
 
 TEST(Reduction, SaysWhatIsWrong) {
