@@ -14,17 +14,22 @@ namespace {
 constexpr std::size_t kNumbers = (std::size_t{256} << 10) / sizeof(float);
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
+std::int64_t now_nanoseconds() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kNanosecondsPerSecond + now.tv_nsec;
+}
+
 }  // namespace
 
 void WaitingBackward::begin() {
   ::prctl(PR_SET_TIMERSLACK, 1);  // of this thread; as it is, sleepers wake 50 us late
-  timespec now = {};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  begin_ = now.tv_sec * kNanosecondsPerSecond + now.tv_nsec;
+  begin_ = now_nanoseconds();
 }
 
 void WaitingBackward::go_on_until(double share) {
   const std::int64_t until = begin_ + static_cast<std::int64_t>(seconds_ * share * 1e9);
+  if (until <= now_nanoseconds()) return;  // to sleep until a time that is past takes microseconds
   const timespec time = {.tv_sec = until / kNanosecondsPerSecond,
                          .tv_nsec = until % kNanosecondsPerSecond};
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) continue;
