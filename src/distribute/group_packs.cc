@@ -94,6 +94,7 @@ class GroupPacks : public PackRunner {
     std::vector<Tensor> sums;
     for (std::size_t p = 0; p < results.size(); ++p) {
       std::vector<Operand> sources;
+      sources.reserve(terms.size());
       for (const std::vector<Tensor>& each : terms)
         sources.push_back({each[p].bytes().data(), Cell::kInput});
       pass(arithmetic, sources, results[p], Cell::kPartial);
@@ -132,6 +133,7 @@ class GroupPacks : public PackRunner {
       values.emplace_back(std::move(components));
     }
     std::vector<const PerReplica*> pointers;
+    pointers.reserve(values.size());
     for (const PerReplica& value : values) pointers.push_back(&value);
     const std::vector<Tensor> sums = reduce_across(
         group_, plan_.request.op, pointers, {.num_packs = 1}, [&](std::size_t) { return how; });
