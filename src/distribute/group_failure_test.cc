@@ -229,5 +229,15 @@ TEST(GroupFailure, ThereIsAnEndToGroups) {
   EXPECT_EQ(error_of([&] { groups[0].subgroup(ranks); }), "");
 }
 
+// The one that is waited for may have noticed it, and gone on to something else.
+TEST(GroupFailure, WhoHasLeftIsMissedByThoseWhoWaitForAnother) {
+  std::vector<Group> groups = in_process(3, test::Seconds(30));
+  { const Group gone = std::move(groups[1]); }
+  EXPECT_THAT(
+      test::error_of([&] { groups[2].barrier(); }),
+      testing::AllOf(testing::HasSubstr("rank 2 waited for rank 0"), testing::HasSubstr("rank 1"),
+                     testing::HasSubstr("has left the group")));
+}
+
 }  // namespace
 }  // namespace fanin

@@ -249,6 +249,16 @@ std::optional<int> HostTransport::find_dead_other(int rank) {
   return std::nullopt;
 }
 
+/// A rank that has left and so will not enter the operation, which nobody can end then. The one
+/// that is waited for may know it, and have gone on.
+std::optional<int> HostTransport::find_absent_other(int rank, int flag, std::uint64_t value) {
+  if (flag != kCallFlags && flag != kCallFlags + 1) return std::nullopt;
+  for (int other = 0; other < size(); ++other)
+    if (other != rank && other != rank_ && has_left(other) && peek(other, flag) < value)
+      return other;
+  return std::nullopt;
+}
+
 std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value, Call& call) {
   Flag& theirs = flag_of(rank, flag);
   WaitsFor waits_for(memory_->flags(place_.mine, channel()).waits_for, rank, call.epoch);
@@ -261,9 +271,13 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
     const bool is_late = now >= deadline;
     bool is_dead = false;
     std::optional<int> dead_other;
+    std::optional<int> absent_other;
     if (is_late || now - last_check >= how_.tuning.slice) {
       is_dead = has_died(rank);
-      if (now - start >= 2 * how_.tuning.slice) dead_other = find_dead_other(rank);
+      if (now - start >= 2 * how_.tuning.slice) {
+        dead_other = find_dead_other(rank);
+        absent_other = find_absent_other(rank, flag, value);
+      }
       last_check = now;
     }
     // Looked at after its end: what a rank has published before that counts.
@@ -281,6 +295,9 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
     if (dead_other)
       throw PeerFailure(fmt::format("rank {} waited for {}, and {} has died: {}", rank_,
                                     describe(rank), describe(*dead_other), call.describe()));
+    if (absent_other)
+      throw PeerFailure(fmt::format("rank {} waited for {}, and {} has left the group: {}", rank_,
+                                    describe(rank), describe(*absent_other), call.describe()));
     if (is_late)
       throw DeadlineExceeded(fmt::format(
           "rank {} waited {:.3g} s for {}, until the deadline: {}; {}{}", rank_,

@@ -76,6 +76,7 @@ class HostTransport : public Transport {
  private:
   std::uint64_t wait_asleep(int rank, int flag, std::uint64_t value, Call& call);
   std::optional<int> find_dead_other(int rank);
+  std::optional<int> find_absent_other(int rank, int flag, std::uint64_t value);
   std::string describe_chain(int rank, std::uint64_t epoch) const;
   Flag& flag_of(int rank, int flag) const;
   bool has_left(int rank) const;
