@@ -50,7 +50,14 @@ Option& Option::excludes(const Option& other) {
   return *this;
 }
 
+Option& Option::in_group(const std::string& heading) {
+  option_->group(heading);
+  return *this;
+}
+
 bool Option::is_given() const { return option_->count() > 0; }
+
+std::string Option::name() const { return option_->get_name(); }
 
 Command Command::add_subcommand(const std::string& name, const std::string& help) {
   return Command(app_->add_subcommand(name, help));
@@ -84,6 +91,11 @@ Option Command::add_option(const std::string& names, std::optional<int>& value,
 }
 
 Option Command::add_option(const std::string& names, std::optional<double>& value,
+                           const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::add_option(const std::string& names, std::optional<std::string>& value,
                            const std::string& help) {
   return Option(app_->add_option(names, value, help));
 }

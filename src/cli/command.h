@@ -25,8 +25,12 @@ class Option {
   Option& above_zero();
   /// They may not be given together.
   Option& excludes(const Option& other);
+  /// --help lists it under this heading.
+  Option& in_group(const std::string& heading);
   /// Once the command line is read.
   bool is_given() const;
+  /// "--ranks", or "FILES".
+  std::string name() const;
 
  private:
   friend class Command;
@@ -49,6 +53,8 @@ class Command {
   Option add_option(const std::string& names, double& value, const std::string& help);
   Option add_option(const std::string& names, std::optional<int>& value, const std::string& help);
   Option add_option(const std::string& names, std::optional<double>& value,
+                    const std::string& help);
+  Option add_option(const std::string& names, std::optional<std::string>& value,
                     const std::string& help);
   Option add_flag(const std::string& names, bool& value, const std::string& help);
 

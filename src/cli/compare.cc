@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/compare/compare_trainings.h"
 #include "cli/compare/comparison.h"
 #include "cli/compare/gradient_set.h"
 #include "cli/progress.h"
@@ -26,10 +27,28 @@ struct CompareArguments {
   std::string dtype = "float32";
   std::string distribution = "normal";
   std::uint64_t seed = 1;
-  int rounds = 5;
+  std::optional<int> rounds;
   std::string memory;
   std::string html;
   bool json = false;
+  bool train = false;
+  CompareTrainingsArguments trainings;
+
+  int round_count() const { return rounds.value_or(train ? trainings.rounds : 5); }
+};
+
+/// Options that mean something with --train only, and those that mean nothing with it.
+struct OptionsOfOneKind {
+  std::vector<Option> of_sums;
+  std::vector<Option> of_trainings;
+
+  void check(bool is_training) const {
+    for (const Option& option : is_training ? of_sums : of_trainings)
+      require(!option.is_given(), ErrorKind::kBadOption, "{} {}", option.name(),
+              is_training
+                  ? "is of sums, but a training makes its own terms; leave it out, or --train"
+                  : "is of trainings; use it together with --train");
+  }
 };
 
 /// What is to be summed, and the sentence that says so.
@@ -118,19 +137,19 @@ Comparison compare(const Subject& subject, const CompareArguments& arguments,
                         .gradient_count = subject.gradients.size(),
                         .term_count = subject.gradients.front().terms.size(),
                         .dtype = dtype,
-                        .rounds = arguments.rounds,
+                        .rounds = arguments.round_count(),
                         .measurements = {},
                         .recommendation = {}};
   for (const GradientTerms& gradient : subject.gradients)
     comparison.element_count += gradient.terms.front().element_count();
   const std::vector<Way> ways = ways_for(dtype);
   const std::size_t step_bytes = comparison.element_count * size_of(dtype) * comparison.term_count;
-  Progress progress(step_bytes * ways.size() * static_cast<std::size_t>(arguments.rounds),
+  Progress progress(step_bytes * ways.size() * static_cast<std::size_t>(comparison.rounds),
                     !arguments.json);
   progress.start("summing exactly");
   bool is_first = true;
   comparison.measurements =
-      measure_ways(subject.gradients, ways, arguments.rounds, [&](const Way& way) {
+      measure_ways(subject.gradients, ways, comparison.rounds, [&](const Way& way) {
         progress.add(is_first ? 0 : step_bytes);
         is_first = false;
         progress.start("summing by " + text_of(way));
@@ -139,15 +158,25 @@ Comparison compare(const Subject& subject, const CompareArguments& arguments,
   return comparison;
 }
 
-void run_compare(const CompareArguments& arguments) {
+void run_compare(const CompareArguments& arguments, const OptionsOfOneKind& options) {
+  options.check(arguments.train);
+  require(arguments.round_count() >= 1, ErrorKind::kBadOption,
+          "--rounds {} is out of range; use 1 or more", arguments.round_count());
+  if (arguments.train) {
+    CompareTrainingsArguments trainings = arguments.trainings;
+    trainings.training.seed = arguments.seed;
+    trainings.rounds = arguments.round_count();
+    trainings.html = arguments.html;
+    trainings.json = arguments.json;
+    compare_trainings(trainings);
+    return;
+  }
   require(arguments.files.empty() || arguments.gradients.empty(), ErrorKind::kBadOption,
           "compare either FILES or --gradients {}, not both", arguments.gradients);
   require(arguments.files.size() != 1, ErrorKind::kBadOption,
           "one file has nothing to be added to; name at least two");
   require(arguments.terms >= 1 && arguments.terms <= 100'000, ErrorKind::kBadOption,
           "--terms {} is out of range; use 1 to 100000", arguments.terms);
-  require(arguments.rounds >= 1, ErrorKind::kBadOption,
-          "--rounds {} is out of range; use 1 or more", arguments.rounds);
   const std::optional<std::size_t> budget =
       arguments.memory.empty() ? std::nullopt : std::optional(parse_bytes(arguments.memory));
   std::optional<WholeFile> page;  // a place that cannot be written to is told before the work
@@ -174,28 +203,41 @@ void add_compare(Command tool, ExitCode& /*exit_code*/) {
   Command command = tool.add_subcommand(
       "compare", "Sum the same terms in every way: time, memory, error, and which way to take");
   const auto arguments = std::make_shared<CompareArguments>();
-  command.add_option("FILES", arguments->files,
-                     "Terms to sum: .npy arrays of one shape, or .safetensors with the same "
-                     "tensors. Without them, terms are made up");
-  command.add_option("--gradients", arguments->gradients,
-                     "Make up the gradients of a model: resnet50 or bert-base");
-  command.add_option("--terms", arguments->terms, "Terms of each sum").with_default();
-  command.add_option("--shape", arguments->shape, "Of one term, such as 1024x512").with_default();
-  command.add_option("--dtype", arguments->dtype, "Of the terms").with_default();
+  OptionsOfOneKind options;
+  options.of_sums = {
+      command.add_option("FILES", arguments->files,
+                         "Terms to sum: .npy arrays of one shape, or .safetensors with the same "
+                         "tensors. Without them, terms are made up"),
+      command.add_option("--gradients", arguments->gradients,
+                         "Make up the gradients of a model: resnet50 or bert-base"),
+      command.add_option("--terms", arguments->terms, "Terms of each sum").with_default(),
+      command.add_option("--shape", arguments->shape, "Of one term, such as 1024x512")
+          .with_default(),
+      command.add_option("--dtype", arguments->dtype, "Of the terms").with_default(),
+      command
+          .add_option("--distribution", arguments->distribution,
+                      "normal: around 0; uniform: from 0 to 1; ill: large ones that cancel")
+          .with_default(),
+      command.add_option("--memory", arguments->memory,
+                         "What a sum may hold at once, such as 500M: the advice keeps to it")};
   command
-      .add_option("--distribution", arguments->distribution,
-                  "normal: around 0; uniform: from 0 to 1; ill: large ones that cancel")
+      .add_option("--seed", arguments->seed,
+                  "Other made-up terms; with --train, other weights and batches")
       .with_default();
-  command.add_option("--seed", arguments->seed, "Other made-up terms").with_default();
-  command.add_option("--rounds", arguments->rounds, "How often each way is timed").with_default();
-  command.add_option("--memory", arguments->memory,
-                     "What a sum may hold at once, such as 500M: the advice keeps to it");
+  command.add_option("--rounds", arguments->rounds,
+                     "How often each way is timed, 5 unless told; with --train 3");
   command.add_option("--html", arguments->html, "Write a page with pictures");
   command.add_flag("--json", arguments->json, "Print an object, for scripts");
+  command.add_flag("--train", arguments->train,
+                   "Compare trainings instead: the same one as of fanin train, by each method and "
+                   "several specs");
+  options.of_trainings = add_compare_trainings_options(command, arguments->trainings);
+  for (Option& option : options.of_trainings) option.in_group("With --train");
   command.footer(
       "Errors are against the exact sum, in ulps: steps from one number of the type to the next.\n"
-      "Example: fanin compare --gradients resnet50 --terms 8 --html ways.html");
-  command.callback([arguments] { run_compare(*arguments); });
+      "Example: fanin compare --gradients resnet50 --terms 8 --html ways.html\n"
+      "Example: fanin compare --train --workers 2 --specs nccl,xring --html trainings.html");
+  command.callback([arguments, options] { run_compare(*arguments, options); });
 }
 
 }  // namespace fanin::cli

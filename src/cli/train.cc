@@ -1,3 +1,5 @@
+#include "training/train.h"
+
 #include <fmt/core.h>
 
 #include <memory>
@@ -6,62 +8,35 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/train/gather_traces.h"
+#include "cli/train/launched_group.h"
 #include "cli/train/train_text.h"
+#include "cli/train/training_arguments.h"
 #include "cli/units.h"
-#include "core/require.h"
-#include "fanin/join.h"
 #include "files/whole_file.h"
 #include "report/trace_file.h"
-#include "training/train.h"
 
 namespace fanin::cli {
 namespace {
 
 struct TrainArguments {
-  std::optional<int> workers;
-  int devices = 2;
-  std::string spec = "pscpu/pscpu#2";
-  std::string bytes_per_pack = "4M";
+  TrainingArguments training;
+  std::string spec = to_string(training::TrainOptions().spec);
   std::string method = "auto";
-  std::string optimizer = "sgd";
-  std::optional<double> learning_rate;
-  double momentum = 0.9;
-  int epochs = 12;
-  int batch = 0;
   int passes = 1;
   double clip_norm = 0;
-  std::uint64_t seed = 1;
-  int width = 1024;
   int threads = 0;
   std::string trace;
   bool json = false;
 };
 
-OptimizerOptions optimizer_of(const TrainArguments& arguments) {
-  if (arguments.optimizer == "sgd")
-    return SgdOptions{.learning_rate = arguments.learning_rate.value_or(0.05),
-                      .momentum = arguments.momentum};
-  require(arguments.optimizer == "adam", ErrorKind::kBadOption,
-          "--optimizer {} is not known; use sgd or adam", arguments.optimizer);
-  return AdamOptions{.learning_rate = arguments.learning_rate.value_or(0.001)};
-}
-
-training::TrainOptions options_of(const TrainArguments& arguments, int worker_count) {
-  training::TrainOptions options;
-  options.worker_count = worker_count;
-  options.devices_per_worker = arguments.devices;
+training::TrainOptions options_of(const TrainArguments& arguments,
+                                  const std::optional<Group>& group) {
+  training::TrainOptions options =
+      arguments.training.options(group ? std::optional(group->size()) : std::nullopt);
   options.spec = AllReduceSpec(arguments.spec);
-  options.bytes_per_pack = arguments.bytes_per_pack == "auto"
-                               ? 0
-                               : static_cast<std::int64_t>(parse_bytes(arguments.bytes_per_pack));
   options.method = parse_aggregation_method(arguments.method);
-  options.optimizer = optimizer_of(arguments);
-  options.epoch_count = arguments.epochs;
-  options.batch_size = arguments.batch;
   options.pass_count = arguments.passes;
   if (arguments.clip_norm != 0) options.clip_norm = arguments.clip_norm;
-  options.seed = arguments.seed;
-  options.width = arguments.width;
   options.thread_count = arguments.threads;
   return options;
 }
@@ -78,12 +53,11 @@ class TrainProgress {
     epoch_ = news.epoch;
     sum_.add(news.times);
     correct_ = news.score.correct_count;
-    bar_->start(fmt::format("epoch {}/{}  loss {:.3f}  right {:.0f} %  step {}  hidden {:.0f} %",
-                            news.epoch + 1, epoch_count, news.score.loss,
-                            100 * accuracy(news.score),
-                            seconds_text(std::chrono::duration<double>(sum_.whole).count() /
-                                         sum_.step_count),
-                            100 * sum_.overlap()));
+    bar_->start(fmt::format(
+        "epoch {}/{}  loss {:.3f}  right {:.0f} %  step {}  hidden {:.0f} %", news.epoch + 1,
+        epoch_count, news.score.loss, 100 * accuracy(news.score),
+        seconds_text(std::chrono::duration<double>(sum_.whole).count() / sum_.step_count),
+        100 * sum_.overlap()));
     bar_->add(1);
   }
 
@@ -105,14 +79,9 @@ void write_traces(std::span<const ProcessTrace> traces, WholeFile& file) {
 }
 
 void run_train(const TrainArguments& arguments) {
-  const JoinOptions joining = JoinOptions::from_environment();
-  const bool is_launched = !joining.rendezvous.empty() || !joining.engine.empty() ||
-                           joining.store.has_value();
-  std::optional<Group> group;
-  if (is_launched) group = join(joining);
+  std::optional<Group> group = join_launched();
   const int rank = group ? group->rank() : 0;
-  training::TrainOptions options =
-      options_of(arguments, arguments.workers.value_or(group ? group->size() : 4));
+  training::TrainOptions options = options_of(arguments, group);
   std::optional<WholeFile> file;  // a place that cannot be written to is told before the work
   std::optional<Trace> trace;
   if (!arguments.trace.empty()) {
@@ -151,32 +120,15 @@ void add_train(Command tool, ExitCode& /*exit_code*/) {
   const auto arguments = std::make_shared<TrainArguments>();
   Command command = tool.add_subcommand(
       "train", "Learn handwritten digits on several workers, with packs that overlap the updates");
-  command.add_option("--workers", arguments->workers,
-                     "Threads that take the part of workers, 4 unless told; under a launcher there "
-                     "is one for each process");
-  command.add_option("--devices", arguments->devices, "Replicas of each worker")
-      .with_default()
-      .in_range(1, 64);
-  command.add_option("--spec", arguments->spec, "How packs are all-reduced, see fanin plan --help")
+  add_training_options(command, arguments->training);
+  command.add_option("--seed", arguments->training.seed, "Other weights and batches")
       .with_default();
-  command
-      .add_option("--bytes-per-pack", arguments->bytes_per_pack,
-                  "The most that a pack holds, such as 256K; auto measures and chooses")
+  command.add_option("--spec", arguments->spec, "How packs are all-reduced, see fanin plan --help")
       .with_default();
   command
       .add_option("--method", arguments->method,
                   "Sums the terms of one gradient: add_n, tree, accumulate_n or auto")
       .with_default();
-  command.add_option("--optimizer", arguments->optimizer, "sgd or adam").with_default();
-  command.add_option("--learning-rate", arguments->learning_rate,
-                     "0.05 for sgd and 0.001 for adam unless told");
-  command.add_option("--momentum", arguments->momentum, "Of sgd").with_default();
-  command.add_option("--epochs", arguments->epochs, "Passes over the 1437 images")
-      .with_default()
-      .in_range(1, 10'000);
-  command.add_option("--batch", arguments->batch,
-                     "Images of a step, of all replicas together; 64 unless told, or what they can "
-                     "share evenly");
   command
       .add_option("--passes", arguments->passes,
                   "Backward passes whose gradients are added up before a step")
@@ -187,10 +139,6 @@ void add_train(Command tool, ExitCode& /*exit_code*/) {
                   "Clip the gradients to this global norm; no update can begin before the last "
                   "pack then")
       .above_zero();
-  command.add_option("--seed", arguments->seed, "Other weights and batches").with_default();
-  command.add_option("--width", arguments->width, "Of the hidden layers")
-      .with_default()
-      .in_range(1, 16'384);
   command.add_option("--threads", arguments->threads,
                      "Of each worker, for its replicas; as many as these unless told");
   command.add_option("--trace", arguments->trace,

@@ -11,9 +11,12 @@ namespace {
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6575; --line: #dfe3ea; --paper: #fff;
         --bar: #9db4d3; --best: #1f6fb2; --c0: #1f6fb2; --c1: #6ea8d8; --c2: #b9d2ea; --c3: #f0c987;
-        --c4: #e08e45; --c5: #b5442e; }
+        --c4: #e08e45; --c5: #b5442e; --l0: #1f6fb2; --l1: #d9731a; --l2: #2a9d5c; --l3: #c23b4b;
+        --l4: #7d5bb5; --l5: #86603f; --l6: #d45fa0; --l7: #6b7685; --l8: #a09a12; --l9: #14a3b8; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8ecf2; --soft: #9aa5b5; --line: #333c4a; --paper: #161b22; --bar: #4d6788; } }
+  :root { --ink: #e8ecf2; --soft: #9aa5b5; --line: #333c4a; --paper: #161b22; --bar: #4d6788;
+          --l0: #5aa9e6; --l1: #f29a4a; --l2: #56c98a; --l3: #f0707f; --l4: #b194e8; --l5: #c69a74;
+          --l6: #f08cc4; --l7: #a9b3c1; --l8: #d3cc4a; --l9: #4fd0e0; } }
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; color: var(--ink);
        background: var(--paper); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }

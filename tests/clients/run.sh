@@ -25,3 +25,4 @@ can_be_measured tensorflow
 tests/clients/venv.sh perfetto
 python3 tests/trace/perfetto_test.py tests/trace/train_trace.sh
 python3 tests/pages/compare_page.py build/release/bin/fanin
+python3 tests/pages/compare_train_page.py build/release/bin/fanin

@@ -10,7 +10,7 @@
 namespace fanin::cli {
 namespace {
 
-constexpr int kSizes[] = {2, 3, 4, 5, 8};
+constexpr int kRankCounts[] = {2, 3, 4, 5, 8};
 constexpr std::uint64_t kSteps[] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144};
 
 /// Every algorithm, size and step, or some of them by lot.
@@ -21,7 +21,7 @@ std::vector<Scenario> list(const TrialSize& size, std::span<const Mischief> misc
   std::vector<Scenario> scenarios;
   for (const Mischief mischief : mischiefs)
     for (const Algorithm& algorithm : algorithms())
-      for (const int rank_count : kSizes)
+      for (const int rank_count : kRankCounts)
         for (const std::uint64_t step : kSteps)
           scenarios.push_back(
               {.algorithm = std::string(algorithm.name),
