@@ -67,6 +67,9 @@ TEST(RecommendTraining, DoesNotMakeMuchOfDisturbedRounds) {
   EXPECT_EQ(advice.reason,
             "The medians of the 2 ways differ by up to 80 %, but their rounds overlap: more rounds "
             "or a quieter machine would tell them apart; this one was the fastest.");
+  EXPECT_EQ(
+      recommend({measured("nccl", {50, 100, 300}), measured("pscpu/pscpu#2", {70, 180, 190})}).way,
+      1U);
 }
 
 TEST(RecommendTraining, SaysWhoIsSlower) {
@@ -79,7 +82,9 @@ TEST(RecommendTraining, SaysWhoIsSlower) {
 }
 
 TEST(RecommendTraining, DoesNotTakeTheUsualWayWhereItSeemsSlow) {
-  EXPECT_EQ(recommend({measured("nccl", {9, 10, 15}), measured("pscpu/pscpu#2", {12, 13, 14})}).way,
+  EXPECT_EQ(recommend({measured("nccl", {9, 10, 15}), measured("pscpu/pscpu#2", {12, 13, 14}),
+                       measured("xring", {30, 30, 30})})
+                .way,
             0U);
 }
 

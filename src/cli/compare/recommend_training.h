@@ -15,7 +15,8 @@ struct TrainingRecommendation {
 };
 
 /// The fastest of at least two ways. Where others are nearly as fast, within the spread of the
-/// rounds, one of these that holds much less memory, or else the one that is taken unless told.
+/// rounds, one of these that holds much less memory, or else the one that is taken unless told;
+/// this one too if the rounds are too disturbed to tell.
 TrainingRecommendation recommend(const std::vector<TrainingMeasurement>& measurements);
 
 }  // namespace fanin::cli
