@@ -64,7 +64,9 @@ TEST_F(Train, HasTheSameWeightsInOneProcessAndMany) {
     EXPECT_EQ(many.at("workers"), 3);
     hashes.insert(one.at("final_hash"));
   }
-  if (!kIsSanitized) EXPECT_GT(hashes.size(), 1U) << "another order has other bits";
+  if (!kIsSanitized) {
+    EXPECT_GT(hashes.size(), 1U) << "another order has other bits";
+  }
 }
 
 TEST_F(Train, EndsWithWhereTheTimeWent) {
