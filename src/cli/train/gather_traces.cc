@@ -42,9 +42,8 @@ void answer_clock(Group& group) {
 }  // namespace
 
 std::vector<ProcessTrace> gather_traces(Group& group, Trace& trace) {
-  ProcessTrace mine{.rank = group.rank(),
-                    .name = fmt::format("rank {}", group.rank()),
-                    .record = trace.take()};
+  ProcessTrace mine{
+      .rank = group.rank(), .name = fmt::format("rank {}", group.rank()), .record = trace.take()};
   if (group.rank() == 0)
     answer_clock(group);
   else
@@ -53,9 +52,9 @@ std::vector<ProcessTrace> gather_traces(Group& group, Trace& trace) {
   const auto count = static_cast<std::int64_t>(bytes.size());
   const std::vector<std::int64_t> counts =
       group.all_gather(Tensor::of({count}, Shape{1})).to_vector<std::int64_t>();
-  const std::optional<Tensor> all = group.gather(
-      Tensor::view(std::as_bytes(std::span(bytes)), DType::kUInt8, Shape{count}), 0,
-      {.extents = counts});
+  const std::optional<Tensor> all =
+      group.gather(Tensor::view(std::as_bytes(std::span(bytes)), DType::kUInt8, Shape{count}), 0,
+                   {.extents = counts});
   std::vector<ProcessTrace> traces;
   if (!all) return traces;
   std::span<const std::byte> rest = all->bytes();

@@ -79,16 +79,17 @@ std::string to_text(const TrainOptions& options, const TrainReport& report) {
   const AggregationPlan method = explain_method(options);
   text += fmt::format("method: {} ({})\n", name(method.method), method.reason);
   const PlannedPack& first = report.plan.packs.front();
-  text += fmt::format("spec: {}; {} packs of at most {}, the first by {} ({})\n",
-                      to_string(options.spec), report.plan.packs.size(),
-                      bytes_text(static_cast<std::size_t>(
-                          report.plan.request.packing.bytes_per_pack)),
-                      first.algorithm, first.reason);
+  text +=
+      fmt::format("spec: {}; {} packs of at most {}, the first by {} ({})\n",
+                  to_string(options.spec), report.plan.packs.size(),
+                  bytes_text(static_cast<std::size_t>(report.plan.request.packing.bytes_per_pack)),
+                  first.algorithm, first.reason);
   for (const std::string& note : report.plan.notes) text += fmt::format("note: {}\n", note);
-  text += fmt::format("{:.2f} % of 360 unseen digits right after {}; weights {:016x}, equal on all "
-                      "workers; at most {} in buffers\n",
-                      100 * accuracy(report.epochs.back().test), seconds_text(report.seconds),
-                      report.final_hash, bytes_text(report.peak_bytes));
+  text += fmt::format(
+      "{:.2f} % of 360 unseen digits right after {}; weights {:016x}, equal on all "
+      "workers; at most {} in buffers\n",
+      100 * accuracy(report.epochs.back().test), seconds_text(report.seconds), report.final_hash,
+      bytes_text(report.peak_bytes));
   return text;
 }
 
