@@ -20,25 +20,26 @@ namespace {
 /// Of a sparse gradient that is made dense at once, on the stack.
 constexpr std::size_t kDenseBlockElements = 4096;
 
-/// The memory of a parameter, and what is remembered of it.
+constexpr std::size_t kStateAlignment = 64;
+
+std::size_t state_array_size(const TensorView& parameter) {
+  return (parameter.bytes.size() + kStateAlignment - 1) / kStateAlignment * kStateAlignment;
+}
+
+/// The memory of a parameter, and what is remembered of it: arrays that lie one after the other.
 struct Parameter {
-  Parameter(TensorView parameter, std::size_t arrays, Context& context)
-      : view(std::move(parameter)), progress(view.shape.element_count()) {
-    for (std::size_t i = 0; i < arrays; ++i) {
-      state[i] = context.buffers().allocate(view.bytes.size());
-      if (state[i].size() > 0) std::memset(state[i].bytes().data(), 0, state[i].size());
-    }
-  }
+  Parameter(TensorView parameter, std::byte* state_begin)
+      : view(std::move(parameter)), state(state_begin), progress(view.shape.element_count()) {}
 
   std::byte* at(std::size_t element) const { return view.bytes.data() + element * sizeof(float); }
 
   std::byte* state_at(std::size_t array, std::size_t element) const {
-    std::byte* const data = state[array].bytes().data();
-    return data == nullptr ? nullptr : data + element * sizeof(float);
+    if (state == nullptr) return nullptr;
+    return state + array * state_array_size(view) + element * sizeof(float);
   }
 
   TensorView view;
-  std::array<Buffer, 2> state;
+  std::byte* state;  // null: nothing is remembered
   StepProgress progress;
 };
 
@@ -86,8 +87,20 @@ class Optimizer::State {
       : options_(options), learning_rate_(learning_rate_of(options)), context_(context) {
     check(options);
     check_parameters(parameters);
-    for (TensorView& view : parameters)
-      parameters_.emplace_back(std::move(view), state_array_count(options), context);
+    const std::size_t arrays = state_array_count(options);
+    std::size_t size = 0;
+    for (const TensorView& view : parameters) size += arrays * state_array_size(view);
+    if (size > 0) {
+      memory_ = context.buffers().allocate(size);
+      std::memset(memory_.bytes().data(), 0, size);
+    }
+    std::byte* begin = memory_.bytes().data();
+    for (TensorView& view : parameters) {
+      const std::size_t here = arrays * state_array_size(view);
+      parameters_.emplace_back(std::move(view), begin);
+      if (begin != nullptr) begin += here;
+      state_bytes_ += arrays * parameters_.back().view.bytes.size();
+    }
   }
 
   std::size_t parameter_count() const { return parameters_.size(); }
@@ -145,12 +158,7 @@ class Optimizer::State {
 
   double learning_rate() const { return learning_rate_.load(std::memory_order_relaxed); }
 
-  std::size_t state_bytes() const {
-    std::size_t bytes = 0;
-    for (const Parameter& each : parameters_)
-      for (const Buffer& array : each.state) bytes += array.size();
-    return bytes;
-  }
+  std::size_t state_bytes() const { return state_bytes_; }
 
  private:
   /// Takes elements of a parameter and calls part(begin, count, run_at), which calls
@@ -176,6 +184,8 @@ class Optimizer::State {
   const OptimizerOptions options_;
   std::atomic<double> learning_rate_;
   Context& context_;
+  Buffer memory_;  // of all that is remembered: huge pages are not begun for each parameter
+  std::size_t state_bytes_ = 0;
   std::deque<Parameter> parameters_;  // which cannot move
 };
 
