@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fanin/group.h"
@@ -30,5 +31,21 @@ AutomaticPacking choose_packing(std::size_t gradient_bytes, const PackCost& cost
 /// Measures it in this group, in some milliseconds: what rank 0 finds counts for all ranks. A call
 /// for all of them. Errors are those of Group::all_reduce().
 PackCost measure_pack_cost(Group& group, const AllReduceOptions& options = {});
+
+/// Chooses packs by what a group was measured to cost: when first asked, and again in each epoch,
+/// because after a failure some ranks may have measured and others not.
+class PackingOfGroup {
+ public:
+  /// The group must outlive it.
+  explicit PackingOfGroup(Group& group) : group_(&group) {}
+
+  /// A call for all ranks, as measure_pack_cost().
+  AutomaticPacking choose(std::size_t gradient_bytes, const AllReduceOptions& options = {});
+
+ private:
+  Group* group_;
+  std::optional<PackCost> cost_;
+  std::uint64_t epoch_ = 0;  // of the cost
+};
 
 }  // namespace fanin

@@ -45,9 +45,7 @@ class CollectiveAllReduce : public CrossDeviceOps {
   Group& group_;
   std::vector<Device> devices_;
   CommunicationOptions options_;
-  // When first needed, and again in each epoch: after a failure some may have measured, some not.
-  mutable std::optional<PackCost> pack_cost_;
-  mutable std::uint64_t cost_epoch_ = 0;
+  mutable PackingOfGroup automatic_;
 };
 
 }  // namespace fanin

@@ -42,6 +42,16 @@ struct AllReduceOptions {
   /// The calling thread runs beside one that computes: it sleeps soon where it would spin, so that
   /// the other has the core. What handles do is done so.
   bool in_background = false;
+
+  /// Of two operations under way at once, as handles are, blocks of the one with the larger
+  /// priority move first; the other goes on when it is done. The same on all ranks, 0 or more. A
+  /// handle waits for the one before it unless its priority is larger, so that at most two are
+  /// under way.
+  int priority = 0;
+
+  /// Only in this epoch() of the group: if it is over, the call throws what has ended it, and does
+  /// not count as one. For several calls of which the later make no sense without the earlier.
+  std::optional<std::uint64_t> epoch = std::nullopt;
 };
 
 /// For calls that only move data.
@@ -57,8 +67,10 @@ struct MoveOptions {
   /// all ranks. Empty: as many each.
   std::vector<std::int64_t> extents = {};
 
-  /// As that of AllReduceOptions.
+  /// As those of AllReduceOptions.
   bool in_background = false;
+  int priority = 0;
+  std::optional<std::uint64_t> epoch = std::nullopt;
 };
 
 /// Of messages from one rank to another.
@@ -196,7 +208,8 @@ class Group {
 
   /// Instead of the next call: the others' next call throws InvalidArgument with this sentence. For
   /// those who check arguments of their own before they call, so that nobody waits for them.
-  void refuse(std::string_view sentence);
+  /// `epoch` as in AllReduceOptions.
+  void refuse(std::string_view sentence, std::optional<std::uint64_t> epoch = std::nullopt);
 
   /// A group of some of the ranks, in this order: a call for all ranks of this group, with the same
   /// list. Nothing for a rank that is not in it.

@@ -19,6 +19,7 @@ class Handle {
   void wait() const;
 
  private:
+  friend State& state_of(const Handle& handle);
   std::shared_ptr<State> state_;
 };
 

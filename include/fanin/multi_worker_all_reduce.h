@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "fanin/all_reduce_spec.h"
+#include "fanin/automatic_packing.h"
 #include "fanin/cross_device_ops.h"
 #include "fanin/group.h"
 
@@ -29,8 +31,10 @@ class MultiWorkerAllReduce : public CrossDeviceOps {
   /// One process (or thread) for each worker: this one is the worker of the group's rank, gives the
   /// components of its own devices, and gets the reductions over those of all. What a spec says of
   /// the devices of one worker has nothing to choose there: they share memory, and are summed in
-  /// one pass. The group must outlive the object, and nobody else may call it meanwhile. Throws
-  /// also kBadOption if there are not as many workers as ranks.
+  /// one pass. Values travel in packs: as the options say, or, if they say nothing, as
+  /// choose_packing() finds best for this group, which the first reduction measures. The group must
+  /// outlive the object, and nobody else may call it meanwhile. Throws also kBadOption if there are
+  /// not as many workers as ranks.
   MultiWorkerAllReduce(Group& group, std::span<const std::string> worker_devices,
                        int num_gpus_per_worker, const MultiWorkerAllReduceOptions& options = {});
 
@@ -53,6 +57,7 @@ class MultiWorkerAllReduce : public CrossDeviceOps {
 
   Group* group_ = nullptr;  // none: all workers are in this process
   Topology topology_;
+  mutable std::optional<PackingOfGroup> automatic_;  // with a group
   std::vector<Device> world_;
   AllReduceSpec spec_;
   Packing packing_;

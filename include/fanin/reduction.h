@@ -24,10 +24,18 @@ struct ReductionOptions {
   /// The caller's step number. Ranks of a group compare it.
   std::optional<std::int64_t> step = std::nullopt;
 
+  /// Of each tensor, 0 or more, the same on all ranks; a pack has the largest of its tensors'.
+  /// While a pack travels, the next one, if its priority is larger, does not wait for it: both are
+  /// under way, and blocks of the second move first. Empty: none overtakes another. Packs of one
+  /// process, of sparse gradients, and of several replicas in half precision never do, nor where
+  /// MPI serves one thread.
+  std::vector<int> priorities = {};
+
   /// Where packs, updates and waits are recorded: those of the plan's thread, and those of the
   /// caller's, which must then be one. Nothing: not at all.
   TraceTrack* plan_track = nullptr;
   TraceTrack* caller_track = nullptr;
+  TraceTrack* overtaking_track = nullptr;  ///< of packs that overtake the one before
 };
 
 /// Where the time of a reduction has gone so far.
@@ -38,10 +46,10 @@ struct ReductionTimes {
 };
 
 /// A reduction whose gradients come one by one, as a backward pass makes them; Plan::start() gives
-/// it. A pack starts when all its gradients have been pushed and the pack before it is done: so in
-/// the plan's order on every rank, whatever the order of the gradients. It travels on a thread of
-/// the plan's while the caller goes on (where MPI serves one thread only: inside the calls that
-/// wait).
+/// it. A pack starts when all its gradients have been pushed and the pack before it is done (or
+/// overtaken, see ReductionOptions): so in the plan's order on every rank, whatever the order of
+/// the gradients. It travels on a thread of the plan's while the caller goes on (where MPI serves
+/// one thread only: inside the calls that wait).
 ///
 ///     Reduction sums = plan.start(outputs);
 ///     for (std::size_t i = 0; i < variables.size(); ++i) sums.update(variables[i], descend, i);
@@ -91,28 +99,28 @@ class Reduction {
   /// Ends the step: all ranks' calls throw, with this sentence. Nothing if all packs are done.
   void cancel(std::string_view sentence);
 
-  /// Packs as they finish, in the plan's order.
+  /// Packs as they finish: in the plan's order, but for those that overtake the one before.
   class Iterator {
    public:
     using value_type = PlannedPack;
     using difference_type = std::ptrdiff_t;
 
-    /// Returns when the pack is done.
+    /// Returns when so many packs are done: the last of them.
     const PlannedPack& operator*() const;
     Iterator& operator++() {
-      ++pack_;
+      ++number_;
       return *this;
     }
     void operator++(int) { ++*this; }
     friend bool operator==(const Iterator& left, const Iterator& right) {
-      return left.pack_ == right.pack_;
+      return left.number_ == right.number_;
     }
 
    private:
     friend Reduction;
-    Iterator(Reduction& reduction, std::size_t pack) : reduction_(&reduction), pack_(pack) {}
+    Iterator(Reduction& reduction, std::size_t number) : reduction_(&reduction), number_(number) {}
     Reduction* reduction_;
-    std::size_t pack_;
+    std::size_t number_;
   };
   Iterator begin() { return {*this, 0}; }
   Iterator end();

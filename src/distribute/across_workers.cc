@@ -88,6 +88,12 @@ std::optional<DType> travelling_dtype(const Arithmetic& arithmetic) {
   return std::nullopt;
 }
 
+std::size_t byte_count(std::span<const PerReplica* const> values) {
+  std::size_t bytes = 0;
+  for (const PerReplica* value : values) bytes += dense(*value, 0).bytes().size();
+  return bytes;
+}
+
 void check_worker_devices(const PerReplica& value, std::span<const Device> devices) {
   const std::vector<Device> found = value.devices();
   require(found.size() == devices.size() && same_devices(found, devices), ErrorKind::kBadDevice,

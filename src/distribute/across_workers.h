@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fanin/distributed_values.h"
@@ -18,6 +19,14 @@ std::string algorithm_between_workers(const std::string& algorithm);
 
 /// The dtype in which partial sums travel, if there is one.
 std::optional<DType> travelling_dtype(const Arithmetic& arithmetic);
+
+/// For explain().
+inline constexpr std::string_view kPacksAreAutomatic =
+    "bytes_per_pack is 0: a reduction chooses it, by what a pack was measured to cost in this "
+    "group; here each travels alone";
+
+/// Of the dense values of one replica.
+std::size_t byte_count(std::span<const PerReplica* const> values);
 
 /// How a pack of so many bytes travels between the workers.
 using HowToTravel = std::function<AllReduceOptions(std::size_t pack_bytes)>;

@@ -62,7 +62,8 @@ class Checker {
                 .accumulation = arguments_.options.accumulation,
                 .algorithm = arguments_.options.algorithm,
                 .root = arguments_.root,
-                .items = {{given_dtype(), {}}}};
+                .items = {{given_dtype(), {}}},
+                .priority = arguments_.options.priority};
     if (has_parts(goal_)) {
       request_.items.front().shape = row_of(given_shape());
       find_extents();
@@ -204,6 +205,9 @@ void check_options(Request::Operation operation, const AllReduceOptions& options
   require(options.accumulation != Accumulation::kExact, ErrorKind::kBadOption,
           "accumulation exact is not for {}, whose partial sums travel rounded; use wide or native",
           name(operation));
+  require(options.priority >= 0, ErrorKind::kBadOption,
+          "the priority of {} is {}; it must be 0 or more, where 0 is the usual one",
+          name(operation), options.priority);
 }
 
 void check_output(Request::Operation operation, const TensorView& out, DType dtype,

@@ -64,4 +64,13 @@ PackCost measure_pack_cost(Group& group, const AllReduceOptions& options) {
   return {numbers[0], numbers[1]};
 }
 
+AutomaticPacking PackingOfGroup::choose(std::size_t gradient_bytes,
+                                        const AllReduceOptions& options) {
+  if (!cost_ || epoch_ != group_->epoch()) {
+    cost_ = measure_pack_cost(*group_, options);
+    epoch_ = group_->epoch();
+  }
+  return choose_packing(gradient_bytes, *cost_);
+}
+
 }  // namespace fanin

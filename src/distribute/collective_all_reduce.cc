@@ -5,14 +5,13 @@
 #include "core/require.h"
 #include "distribute/across_workers.h"
 #include "distribute/bound_call.h"
-#include "distribute/dense_component.h"
 
 namespace fanin {
 
 CollectiveAllReduce::CollectiveAllReduce(Group& group, std::vector<Device> devices,
                                          const CommunicationOptions& options,
                                          std::optional<int> group_size)
-    : group_(group), devices_(std::move(devices)), options_(options) {
+    : group_(group), devices_(std::move(devices)), options_(options), automatic_(group) {
   check(options_);
   require(!devices_.empty(), ErrorKind::kEmpty,
           "a worker needs at least one device, such as /cpu:0");
@@ -36,10 +35,7 @@ std::vector<std::string> CollectiveAllReduce::notes(const CommunicationOptions& 
       fmt::format("{} workers with {} replicas each, by {}", group_.size(), devices_.size(),
                   call_options(options).algorithm),
       describe_ways(group_.size())};
-  if (packing(options).bytes_per_pack == 0)
-    notes.emplace_back(
-        "bytes_per_pack is 0: a reduction chooses it, by what a pack was measured to cost in this "
-        "group; here each travels alone");
+  if (packing(options).bytes_per_pack == 0) notes.emplace_back(kPacksAreAutomatic);
   return notes;
 }
 
@@ -64,15 +60,9 @@ std::vector<Tensor> CollectiveAllReduce::reduce_dense(ReduceOp op,
                                                       std::span<const PerReplica* const> values,
                                                       const CommunicationOptions& options) const {
   Packing packs = packing(options);
-  if (packs.bytes_per_pack == 0) {
-    if (!pack_cost_ || cost_epoch_ != group_.epoch()) {
-      pack_cost_ = measure_pack_cost(group_, call_options(options));
-      cost_epoch_ = group_.epoch();
-    }
-    std::size_t bytes = 0;
-    for (const PerReplica* value : values) bytes += dense(*value, 0).bytes().size();
-    packs.bytes_per_pack = choose_packing(bytes, *pack_cost_).bytes_per_pack;
-  }
+  if (packs.bytes_per_pack == 0)
+    packs.bytes_per_pack =
+        automatic_.choose(byte_count(values), call_options(options)).bytes_per_pack;
   return reduce_across(group_, op, values, packs,
                        [&](std::size_t) { return call_options(options); });
 }

@@ -14,7 +14,9 @@ AllReduceOptions widened(const MoveOptions& options) {
           .step = options.step,
           .timeout = options.timeout,
           .extents = options.extents,
-          .in_background = options.in_background};
+          .in_background = options.in_background,
+          .priority = options.priority,
+          .epoch = options.epoch};
 }
 
 }  // namespace
@@ -163,7 +165,9 @@ Handle Group::start_receive(const TensorView& out, int from, const PostOptions& 
   return state_->post().start_receive(out, from, options);
 }
 
-void Group::refuse(std::string_view sentence) { state_->refuse(sentence); }
+void Group::refuse(std::string_view sentence, std::optional<std::uint64_t> epoch) {
+  state_->refuse(sentence, epoch);
+}
 
 std::optional<Group> Group::subgroup(std::span<const int> ranks) { return state_->subgroup(ranks); }
 

@@ -4,7 +4,6 @@
 
 #include "core/require.h"
 #include "distribute/group_state.h"
-#include "distribute/host_levels.h"
 #include "fanin/algorithms.h"
 #include "fanin/context.h"
 #include "transports/epoch.h"
@@ -17,6 +16,7 @@ bool is_for(const Request& request, std::span<const Tensor> inputs, const AllRed
             const std::string& algorithm) {
   return request.operation == Request::Operation::kAllReduce && request.op == options.op &&
          request.accumulation == options.accumulation && request.algorithm == algorithm &&
+         request.priority == options.priority &&
          std::ranges::equal(inputs, request.items, [](const Tensor& tensor, const auto& item) {
            return tensor.dtype() == item.dtype && tensor.shape() == item.shape;
          });
@@ -38,7 +38,8 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
     Request request{.operation = Request::Operation::kAllReduce,
                     .op = options.op,
                     .accumulation = options.accumulation,
-                    .algorithm = algorithm};
+                    .algorithm = algorithm,
+                    .priority = options.priority};
     canonical_algorithm(algorithm);
     for (const Tensor& input : inputs) {
       require(input.dtype() == inputs.front().dtype(), ErrorKind::kDtypeMismatch,
@@ -64,10 +65,8 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
   return bound;
 }
 
-const std::string& Group::State::resolve(const std::string& algorithm) {
-  if (algorithm != kAutomatic) return algorithm;
-  if (automatic_.empty()) automatic_ = choose_algorithm(transport().hosts());
-  return automatic_;
+const std::string& Group::State::resolve(const std::string& algorithm) const {
+  return algorithm == kAutomatic ? automatic_ : algorithm;
 }
 
 Request Group::State::request_of(const Arguments& arguments) {
@@ -97,9 +96,9 @@ Handle Group::State::submit(AllReduceOptions options, Prepare prepare) {
   transport().require_threads();
   has_handles_ = true;
   options.in_background = true;
-  const Ticket ticket = next_ticket();
+  const Ticket ticket = next_ticket(options.epoch);
   // Bound when its turn comes: the lane may be in use.
-  return progress_.submit(static_cast<int>(ticket.number % lanes_.size()),
+  return progress_.submit({static_cast<int>(ticket.number % lanes_.size()), options.priority},
                           [this, ticket, options, prepare = std::move(prepare)] {
                             perform(bench_of(ticket), ticket, options, prepare);
                           });
@@ -107,7 +106,7 @@ Handle Group::State::submit(AllReduceOptions options, Prepare prepare) {
 
 void Group::State::all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
                               const AllReduceOptions& options) {
-  const Ticket ticket = next_ticket();
+  const Ticket ticket = next_ticket(options.epoch);
   perform(take_bench(ticket), ticket, options,
           [&](Bench& bench) -> BoundCall& { return prepare(bench, inputs, outputs, options); });
 }
@@ -123,7 +122,7 @@ Handle Group::State::start_all_reduce(std::span<const Tensor> inputs,
 }
 
 void Group::State::call(const Arguments& arguments) {
-  const Ticket ticket = next_ticket();
+  const Ticket ticket = next_ticket(arguments.options.epoch);
   perform(take_bench(ticket), ticket, arguments.options,
           [&](Bench& bench) -> BoundCall& { return prepare(bench, arguments); });
 }
@@ -149,7 +148,7 @@ Extents Group::State::find_extents(Lane& lane, const Ticket& ticket, const Reque
 }
 
 std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
-  const Ticket ticket = next_ticket();
+  const Ticket ticket = next_ticket(arguments.options.epoch);
   Bench& bench = take_bench(ticket);
   const int rank = transport().rank();
   const int size = transport().size();
@@ -177,6 +176,8 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
   } else {
     Call call = make_call(ticket, options.timeout, describe(request));
     call.in_background = options.in_background;
+    call.precedence = &precedence_;
+    call.priority = options.priority;
     end_epoch_if_thrown(bench.lane, ticket, [&] {
       set_extents(request, find_extents(bench.lane, ticket, request, options.step, told, call),
                   size);

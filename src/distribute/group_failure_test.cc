@@ -45,6 +45,20 @@ TEST(GroupFailure, ALateRankIsNamedToAllAndJoinsWithItsNextCall) {
   EXPECT_EQ(groups[0].epoch(), 1U);
 }
 
+TEST(GroupFailure, ACallOfAnEpochThatIsOverIsNotMade) {
+  std::vector<Group> groups = in_process(2, Seconds(30));
+  error_of([&] { groups[0].all_reduce(filled(4, 1), {.timeout = Seconds(0.05)}); });
+  on_all_ranks(groups, [](Group& group) {
+    const auto old = HasSubstr("an operation that had not begun: rank 0 gave up: rank 0 waited");
+    EXPECT_THAT(error_of([&] { group.all_reduce(filled(4, 1), {.epoch = 0}); }), old);
+    EXPECT_THAT(error_of([&] { group.barrier({.epoch = 0}); }), old);
+    EXPECT_THAT(error_of([&] { group.all_gather(filled(4, 1), MoveOptions{.epoch = 0}); }), old);
+    EXPECT_THAT(error_of([&] { group.refuse("no", 0); }), old);
+    EXPECT_EQ(error_of([&] { group.all_reduce(filled(4, 1), {.epoch = 1}); }), "");
+    EXPECT_EQ(error_of([&] { expect_sum(group); }), "");
+  });
+}
+
 TEST(GroupFailure, OneWhoGivesUpEarlyTellsTheOthersAtOnce) {
   std::vector<Group> groups = in_process(3, Seconds(60));
   const Deadline start = Clock::now();

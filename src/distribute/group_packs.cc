@@ -18,7 +18,7 @@ Tensor on_replica(const Tensor& tensor, std::size_t replica) {
   return tensor.on(device);
 }
 
-class GroupPacks : public PackRunner {
+class GroupPacks : public PackRunner, public PackStarter {
  public:
   GroupPacks(const ReductionPlan& plan, Group& group) : plan_(plan), group_(group) {}
 
@@ -30,23 +30,41 @@ class GroupPacks : public PackRunner {
     if (plan_.packs[pack].is_sparse) return join(pack, inputs, options, in_background);
     AllReduceOptions how = between_workers(pack, options);
     how.in_background = in_background;
-    std::vector<TensorView> results = pieces_of(pack, outputs);
-    if (replica_count() == 1) {
-      how.op = plan_.request.op;
-      group_.all_reduce(pieces_of(pack, inputs, 0), results, how);
-      return std::nullopt;
-    }
-    const DType dtype = plan_.packs[pack].pack.dtype;
-    const Arithmetic arithmetic = make_arithmetic(plan_.request.op, dtype, Accumulation::kWide,
-                                                  plan_.request.topology.rank_count());
-    if (travelling_dtype(arithmetic) == results.front().dtype)
-      reduce_in_place(pack, inputs, results, arithmetic, how);
-    else
+    const std::vector<TensorView> results = pieces_of(pack, outputs);
+    if (can_start(pack)) {
+      group_.all_reduce(terms_of(pack, inputs, results), results, how);
+      complete(pack, outputs);
+    } else {
       reduce_beside(pack, inputs, results, how);
+    }
     return std::nullopt;
   }
 
-  void refuse(std::string_view sentence) override { group_.refuse(sentence); }
+  PackStarter* starter() override { return this; }
+
+  bool can_start(std::size_t pack) const override {
+    if (plan_.packs[pack].is_sparse) return false;
+    const Arithmetic arithmetic = arithmetic_of(pack);
+    return replica_count() == 1 || travelling_dtype(arithmetic) == arithmetic.result;
+  }
+
+  Handle start(std::size_t pack, std::span<const Value> inputs, std::span<const TensorView> outputs,
+               const ReductionOptions& options) override {
+    const AllReduceOptions how = between_workers(pack, options);
+    const std::vector<TensorView> results = pieces_of(pack, outputs);
+    return group_.start_all_reduce(terms_of(pack, inputs, results), results, how);
+  }
+
+  /// Divides, where only sums have travelled.
+  void complete(std::size_t pack, std::span<const TensorView> outputs) override {
+    if (!divides_at_the_end()) return;
+    for (const TensorView& result : pieces_of(pack, outputs))
+      pass(arithmetic_of(pack), std::vector<Operand>{{result.bytes.data(), Cell::kPartial}}, result,
+           Cell::kResult);
+  }
+
+  void begin_step() override { epoch_ = group_.epoch(); }
+  void refuse(std::string_view sentence) override { group_.refuse(sentence, epoch_); }
   bool serves_threads() const override { return group_.serves_threads(); }
 
  private:
@@ -54,9 +72,21 @@ class GroupPacks : public PackRunner {
     AllReduceOptions how;
     how.algorithm =
         algorithm_between_workers(plan_.request.choices[plan_.packs[pack].choice].algorithm);
+    how.op = divides_at_the_end() ? ReduceOp::kSum : plan_.request.op;
     how.step = options.step;
     how.timeout = options.timeout;
+    how.priority = priority_of(plan_.packs[pack], options);
+    how.epoch = epoch_;
     return how;
+  }
+
+  bool divides_at_the_end() const {
+    return replica_count() > 1 && plan_.request.op == ReduceOp::kMean;
+  }
+
+  Arithmetic arithmetic_of(std::size_t pack) const {
+    return make_arithmetic(plan_.request.op, plan_.packs[pack].pack.dtype, Accumulation::kWide,
+                           plan_.request.topology.rank_count());
   }
 
   std::vector<Tensor> pieces_of(std::size_t pack, std::span<const Value> inputs,
@@ -83,11 +113,12 @@ class GroupPacks : public PackRunner {
     return pieces;
   }
 
-  /// Sums the replicas of this worker where the result will be, and there those of all: no memory
-  /// but the output's.
-  void reduce_in_place(std::size_t pack, std::span<const Value> inputs,
-                       std::span<const TensorView> results, const Arithmetic& arithmetic,
-                       AllReduceOptions& how) {
+  /// What this worker gives. Several replicas are summed where the result will be: no memory but
+  /// the output's.
+  std::vector<Tensor> terms_of(std::size_t pack, std::span<const Value> inputs,
+                               std::span<const TensorView> results) const {
+    if (replica_count() == 1) return pieces_of(pack, inputs, 0);
+    const Arithmetic arithmetic = arithmetic_of(pack);
     std::vector<std::vector<Tensor>> terms;
     for (std::size_t replica = 0; replica < static_cast<std::size_t>(replica_count()); ++replica)
       terms.push_back(pieces_of(pack, inputs, replica));
@@ -100,13 +131,7 @@ class GroupPacks : public PackRunner {
       pass(arithmetic, sources, results[p], Cell::kPartial);
       sums.push_back(Tensor::view(results[p].bytes, results[p].dtype, results[p].shape));
     }
-    const bool is_mean = plan_.request.op == ReduceOp::kMean;
-    how.op = is_mean ? ReduceOp::kSum : plan_.request.op;
-    group_.all_reduce(sums, results, how);
-    if (!is_mean) return;  // partial sums are results then
-    for (const TensorView& result : results)
-      pass(arithmetic, std::vector<Operand>{{result.bytes.data(), Cell::kPartial}}, result,
-           Cell::kResult);
+    return sums;
   }
 
   static void pass(const Arithmetic& arithmetic, std::span<const Operand> sources,
@@ -147,9 +172,11 @@ class GroupPacks : public PackRunner {
     for (std::size_t at = plan_.packs[pack].pack.pieces.front().tensor; at < inputs.size();
          at += plan_.request.tensors.size())
       terms.emplace_back(inputs[at]);
-    IndexedSlices all = gather_slices(
-        group_, std::get<IndexedSlices>(*add_n(terms)),
-        {.step = options.step, .timeout = options.timeout, .in_background = in_background});
+    IndexedSlices all = gather_slices(group_, std::get<IndexedSlices>(*add_n(terms)),
+                                      {.step = options.step,
+                                       .timeout = options.timeout,
+                                       .in_background = in_background,
+                                       .epoch = epoch_});
     if (plan_.request.op == ReduceOp::kMean)
       all.values =
           divided(all.values, static_cast<std::size_t>(plan_.request.topology.rank_count()));
@@ -158,9 +185,17 @@ class GroupPacks : public PackRunner {
 
   const ReductionPlan& plan_;
   Group& group_;
+  std::uint64_t epoch_ = 0;  // of the step that is under way
 };
 
 }  // namespace
+
+int priority_of(const PlannedPack& pack, const ReductionOptions& options) {
+  int highest = 0;
+  for (const Pack::Piece& piece : pack.pack.pieces)
+    if (!options.priorities.empty()) highest = std::max(highest, options.priorities[piece.tensor]);
+  return highest;
+}
 
 std::unique_ptr<PackRunner> make_group_packs(const ReductionPlan& plan, Group& group) {
   return std::make_unique<GroupPacks>(plan, group);

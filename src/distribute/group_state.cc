@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "distribute/host_levels.h"
 #include "fanin/context.h"
 #include "transports/epoch.h"
 
@@ -33,6 +34,7 @@ Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<
   lanes_.front().lane = Lane(std::move(transport));
   if (!this->transport().registered(0).empty())
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
+  automatic_ = choose_algorithm(this->transport().hosts());
 }
 
 Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
@@ -40,19 +42,24 @@ Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> tra
     : timeout_(timeout),
       commons_(std::move(commons)),
       lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]))}},
-      post_(std::move(transports[2]), timeout) {}
+      post_(std::move(transports[2]), timeout),
+      automatic_(choose_algorithm(transport().hosts())) {}
 
 Buffer Group::State::allocate(std::size_t bytes) {
   if (commons_->registered) return commons_->registered->allocate(bytes);
   return Context::process().buffers().allocate(bytes);
 }
 
-Ticket Group::State::next_ticket() {
+Ticket Group::State::next_ticket(const std::optional<std::uint64_t>& epoch) {
   lanes_.front().lane.listen();
   if (const std::uint64_t now = transport().epoch(); now != epoch_) {
     epoch_ = now;
     operation_count_ = 0;
   }
+  if (epoch && *epoch != epoch_)
+    throw_epoch_end(transport().end_of(*epoch), {.epoch = *epoch, .describe = [] {
+                                                   return "an operation that had not begun";
+                                                 }});
   return {epoch_, ++operation_count_};
 }
 
@@ -92,8 +99,8 @@ void Group::State::refuse(Bench& bench, const Ticket& ticket, std::string_view s
                       [&] { bench.lane.refuse(ticket, refusal_note(sentence), call); });
 }
 
-void Group::State::refuse(std::string_view sentence) {
-  const Ticket ticket = next_ticket();
+void Group::State::refuse(std::string_view sentence, const std::optional<std::uint64_t>& epoch) {
+  const Ticket ticket = next_ticket(epoch);
   refuse(take_bench(ticket), ticket, sentence);
 }
 
@@ -129,7 +136,9 @@ void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
                        const AllReduceOptions& options) {
   Call call{.epoch = ticket.epoch,
             .timeout = options.timeout.value_or(timeout_),
-            .in_background = options.in_background};
+            .in_background = options.in_background,
+            .precedence = &precedence_,
+            .priority = options.priority};
   const auto text = [&] {
     return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };
@@ -147,7 +156,7 @@ void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
 }
 
 void Group::State::barrier(const MoveOptions& options) {
-  const Ticket ticket = next_ticket();
+  const Ticket ticket = next_ticket(options.epoch);
   Bench& bench = take_bench(ticket);
   check_or_refuse(bench, ticket, [&] { check_timeout(options.timeout); });
   const Request request;

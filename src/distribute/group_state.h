@@ -54,7 +54,7 @@ class Group::State {
   std::optional<Tensor> collect(const Arguments& arguments);
 
   void barrier(const MoveOptions& options);
-  void refuse(std::string_view sentence);
+  void refuse(std::string_view sentence, const std::optional<std::uint64_t>& epoch);
   std::optional<Group> subgroup(std::span<const int> ranks);
   Group shrink();
 
@@ -68,7 +68,8 @@ class Group::State {
     std::vector<std::byte*> outputs = {};
   };
 
-  Ticket next_ticket();
+  /// Throws what has ended the epoch, if it is given and over.
+  Ticket next_ticket(const std::optional<std::uint64_t>& epoch = std::nullopt);
   Bench& bench_of(const Ticket& ticket);
   /// The lane of a call that runs on the caller's thread.
   Bench& take_bench(const Ticket& ticket);
@@ -111,14 +112,15 @@ class Group::State {
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.
-  const std::string& resolve(const std::string& algorithm);
+  const std::string& resolve(const std::string& algorithm) const;
   Request request_of(const Arguments& arguments);
 
   std::chrono::duration<double> timeout_;
   std::shared_ptr<GroupCommons> commons_;
+  Precedence precedence_;
   std::array<Bench, Lane::kCount> lanes_;
   PostOffice post_;
-  std::string automatic_;  // what kAutomatic stands for, when first asked
+  std::string automatic_;  // what kAutomatic stands for
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch
   std::uint64_t shrink_count_ = 0;

@@ -16,12 +16,26 @@ void Handle::State::wait() {
 }
 
 void Handle::State::finish(std::exception_ptr error) {
+  std::function<void()> callback;
   {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
     is_done_ = true;
+    callback = std::move(callback_);
   }
   changed_.notify_all();
+  if (callback) callback();
+}
+
+void Handle::State::call_when_done(std::function<void()> callback) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_done_) {
+      callback_ = std::move(callback);
+      return;
+    }
+  }
+  callback();
 }
 
 Handle make_handle(std::shared_ptr<Handle::State> state) {
@@ -33,6 +47,8 @@ Handle make_handle(std::shared_ptr<Handle::State> state) {
                    }
                  }});
 }
+
+Handle::State& state_of(const Handle& handle) { return *handle.state_; }
 
 Handle::Handle(std::shared_ptr<State> state) : state_(std::move(state)) {}
 bool Handle::is_done() const { return state_->is_done(); }

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -19,14 +20,20 @@ class Handle::State {
 
   void finish(std::exception_ptr error);
 
+  /// Calls this once it is done, on the thread that finishes it, or at once.
+  void call_when_done(std::function<void()> callback);
+
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_done_ = false;
   std::exception_ptr error_;
+  std::function<void()> callback_;
 };
 
 /// A handle whose last copy waits when it goes.
 Handle make_handle(std::shared_ptr<Handle::State> state);
+
+Handle::State& state_of(const Handle& handle);
 
 }  // namespace fanin

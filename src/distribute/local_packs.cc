@@ -39,7 +39,6 @@ class LocalPacks : public PackRunner {
     return std::nullopt;
   }
 
-  void refuse(std::string_view /*sentence*/) override {}
   bool serves_threads() const override { return true; }
 
  private:

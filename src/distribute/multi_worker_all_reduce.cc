@@ -27,6 +27,11 @@ std::vector<Device> find_world(std::span<const std::string> worker_devices, int 
   return world;
 }
 
+bool is_automatic(const Packing& packing) {
+  return packing.bytes_per_pack == 0 && packing.num_packs == 0 &&
+         packing.agg_small_grads_max_bytes == 0;
+}
+
 }  // namespace
 
 MultiWorkerAllReduce::MultiWorkerAllReduce(std::span<const std::string> worker_devices,
@@ -51,6 +56,7 @@ MultiWorkerAllReduce::MultiWorkerAllReduce(Group& group,
           "{} workers are named, but the group has {} ranks; there is one for each worker",
           topology_.worker_count, group.size());
   group_ = &group;
+  automatic_.emplace(group);
 }
 
 std::span<const Device> MultiWorkerAllReduce::own_devices() const {
@@ -68,14 +74,16 @@ AllReduceOptions MultiWorkerAllReduce::how_to_travel(std::size_t pack_bytes,
   return result;
 }
 
-std::vector<std::string> MultiWorkerAllReduce::notes(
-    const CommunicationOptions& /*options*/) const {
+std::vector<std::string> MultiWorkerAllReduce::notes(const CommunicationOptions& options) const {
   if (group_ == nullptr) return {};
-  return {fmt::format("one process a worker: this is worker {} of {}; replicas of one worker are "
-                      "summed in one pass, and shards have nothing to do between processes of one "
-                      "host",
-                      group_->rank(), group_->size()),
-          describe_ways(group_->size())};
+  std::vector<std::string> notes = {
+      fmt::format("one process a worker: this is worker {} of {}; replicas of one worker are "
+                  "summed in one pass, and shards have nothing to do between processes of one "
+                  "host",
+                  group_->rank(), group_->size()),
+      describe_ways(group_->size())};
+  if (is_automatic(packing(options))) notes.emplace_back(kPacksAreAutomatic);
+  return notes;
 }
 
 void MultiWorkerAllReduce::check_devices(const PerReplica& value) const {
@@ -90,7 +98,12 @@ std::vector<Tensor> MultiWorkerAllReduce::reduce_dense(ReduceOp op,
                                                        std::span<const PerReplica* const> values,
                                                        const CommunicationOptions& options) const {
   if (group_ == nullptr) return CrossDeviceOps::reduce_dense(op, values, options);
-  return reduce_across(*group_, op, values, packing(options),
+  Packing packs = packing(options);
+  if (is_automatic(packs)) {
+    const std::size_t bytes = byte_count(values);
+    packs.bytes_per_pack = automatic_->choose(bytes, how_to_travel(bytes, options)).bytes_per_pack;
+  }
+  return reduce_across(*group_, op, values, packs,
                        [&](std::size_t bytes) { return how_to_travel(bytes, options); });
 }
 

@@ -94,10 +94,11 @@ PerReplica own_of(const PerReplica& value, int worker) {
 }
 
 TEST(MultiWorkerAllReduce, IsTheSameWithAProcessForEachWorker) {
-  for (const char* spec : {"nccl", "pscpu#2:64:nccl/xring", "rechd/psgpu"}) {
-    const auto outcomes = test::in_processes(3, [spec](Group& group) {
+  for (const auto& [spec, num_packs] :
+       {std::pair("nccl", 2), {"pscpu#2:64:nccl/xring", 2}, {"rechd/psgpu", 2}, {"xring", 0}}) {
+    const auto outcomes = test::in_processes(3, [spec, num_packs](Group& group) {
       const MultiWorkerAllReduce ops(group, workers(3), 2,
-                                     {.all_reduce_spec = spec, .num_packs = 2});
+                                     {.all_reduce_spec = spec, .num_packs = num_packs});
       const std::vector<Device> devices = world(3, 2);
       std::vector<ReducePair> pairs;
       for (const std::size_t count : {1, 9, 5000}) {
@@ -112,6 +113,21 @@ TEST(MultiWorkerAllReduce, IsTheSameWithAProcessForEachWorker) {
     });
     EXPECT_THAT(outcomes, testing::Each(testing::IsEmpty())) << spec;
   }
+}
+
+TEST(MultiWorkerAllReduce, PacksByItselfWhereNobodySaysHow) {
+  std::vector<Group> groups = in_process(1);
+  const std::vector<TensorInfo> tensors(4, {"t", DType::kFloat32, Shape{100}});
+  const auto notes = [&](const MultiWorkerAllReduceOptions& options,
+                         const CommunicationOptions& of_call = {}) {
+    const MultiWorkerAllReduce ops(groups[0], workers(1), 1, options);
+    return ops.plan(ReduceOp::kSum, world(1, 1), tensors, of_call).notes;
+  };
+  const auto says_so = testing::Contains(HasSubstr("bytes_per_pack is 0: a reduction chooses it"));
+  EXPECT_THAT(notes({}), says_so);
+  EXPECT_THAT(notes({.num_packs = 2}), testing::Not(says_so));
+  EXPECT_THAT(notes({.agg_small_grads_max_bytes = 10}), testing::Not(says_so));
+  EXPECT_THAT(notes({}, {.bytes_per_pack = 400}), testing::Not(says_so));
 }
 
 TEST(MultiWorkerAllReduce, ChecksGroupsAndTheirDevices) {

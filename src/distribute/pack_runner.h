@@ -13,6 +13,24 @@
 
 namespace fanin {
 
+/// The largest of its tensors'.
+int priority_of(const PlannedPack& pack, const ReductionOptions& options);
+
+/// Begins packs that can be under way two at once.
+class PackStarter {
+ public:
+  virtual ~PackStarter() = default;
+
+  /// Others are only run, as a whole.
+  virtual bool can_start(std::size_t pack) const = 0;
+
+  /// The pack is done after complete(), to be called when the handle is done; inputs and outputs as
+  /// those of PackRunner::run(), which must stay as they are until then.
+  virtual Handle start(std::size_t pack, std::span<const Value> inputs,
+                       std::span<const TensorView> outputs, const ReductionOptions& options) = 0;
+  virtual void complete(std::size_t pack, std::span<const TensorView> outputs) = 0;
+};
+
 /// Reduces the packs of a plan, one by one.
 class PackRunner {
  public:
@@ -28,8 +46,14 @@ class PackRunner {
                                            std::span<const TensorView> outputs,
                                            const ReductionOptions& options, bool in_background) = 0;
 
+  /// Null: packs cannot be started.
+  virtual PackStarter* starter() { return nullptr; }
+
+  /// A step begins: all its packs, or none after the first that fails.
+  virtual void begin_step() {}
+
   /// Tells other processes, which may be in the next pack, why this one does not come.
-  virtual void refuse(std::string_view sentence) = 0;
+  virtual void refuse(std::string_view /*sentence*/) {}
 
   /// Whether packs may run on another thread than the caller's.
   virtual bool serves_threads() const = 0;

@@ -84,6 +84,7 @@ class Plan::State {
     require(under_way_.expired(), ErrorKind::kBadOption,
             "a reduction of this plan is under way; finish it before the next");
     check_outputs(outputs);
+    check_priorities(options.priorities);
     auto reduction = std::make_shared<Reduction::State>(*packs_, plan_, outputs, options);
     reduction->start(thread_);
     under_way_ = reduction;
@@ -190,6 +191,16 @@ class Plan::State {
               "the output for {} has {} bytes, but the result has {}", planned.name,
               outputs[i].bytes.size(), bytes);
     }
+  }
+
+  void check_priorities(std::span<const int> priorities) const {
+    require(priorities.empty() || priorities.size() == tensor_count(), ErrorKind::kBadOption,
+            "{} priorities were given for {} tensors; give one for each, or none",
+            priorities.size(), tensor_count());
+    for (std::size_t i = 0; i < priorities.size(); ++i)
+      require(priorities[i] >= 0, ErrorKind::kBadOption,
+              "the priority of {} is {}; it must be 0 or more, where 0 is the usual one",
+              plan_.request.tensors[i].name, priorities[i]);
   }
 
   ReductionPlan plan_;

@@ -1,19 +1,21 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "fanin/handle.h"
 
 namespace fanin {
 
-/// The thread of a group on which operations go on while callers do something else: one after the
-/// other, in the order in which they came. It is started by the first, and sleeps while there is
-/// none.
+/// The threads of a group on which operations go on while callers do something else: one after the
+/// other, in the order in which they came; but one that matters more than the one before it, which
+/// is under way, does not wait for it. Threads are started when they are first needed, and sleep
+/// while there is nothing to do.
 class Progress {
  public:
   Progress() = default;
@@ -22,24 +24,31 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  Handle submit(int lane, std::function<void()> work);
+  struct Place {
+    int lane = 0;
+    int priority = 0;
+  };
+  Handle submit(Place place, std::function<void()> work);
 
   /// Returns when nothing is under way on the lane.
   void wait_for_lane(int lane);
 
  private:
   struct Item {
-    int lane;
+    Place place;
     std::function<void()> work;
     std::shared_ptr<Handle::State> state;
+    bool is_under_way = false;
   };
   void run();
+  /// What may begin now, or the end.
+  std::list<Item>::iterator find_next();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Item> items_;  // the first is under way
+  std::list<Item> items_;  // in the order in which they came
   bool ends_ = false;
-  std::jthread thread_;  // after all that it uses
+  std::vector<std::jthread> threads_;  // after all that they use
 };
 
 }  // namespace fanin

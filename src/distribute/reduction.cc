@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/require.h"
+#include "distribute/handle_state.h"
 #include "distribute/reduction_state.h"
 
 namespace fanin {
@@ -42,7 +43,9 @@ Reduction::State::State(PackRunner& runner, const ReductionPlan& plan,
       plan_(plan),
       outputs_(outputs.begin(), outputs.end()),
       options_(options),
-      has_thread_(runner.serves_threads()) {
+      has_thread_(runner.serves_threads()),
+      starter_(runner.starter()) {
+  runner.begin_step();
   const std::size_t tensors = plan.request.tensors.size();
   const auto replicas = static_cast<std::size_t>(runner.replica_count());
   inputs_.resize(replicas * tensors);
@@ -54,6 +57,7 @@ Reduction::State::State(PackRunner& runner, const ReductionPlan& plan,
   for (std::size_t pack = 0; pack < plan.packs.size(); ++pack) {
     const std::vector<std::size_t> members = tensors_of(plan.packs[pack].pack);
     missing_.push_back(members.size() * replicas);
+    priorities_.push_back(priority_of(plan.packs[pack], options));
     for (const std::size_t tensor : members) {
       ++open_packs_[tensor];
       packs_of_[tensor].push_back(pack);
@@ -121,9 +125,24 @@ void Reduction::State::fail(std::exception_ptr error) {
   to_apply_.clear();
 }
 
+/// Whether the pack may be under way together with the one before it.
+bool Reduction::State::overtakes(std::size_t pack) const {
+  return starter_ != nullptr && pack > 0 && pack < priorities_.size() &&
+         priorities_[pack] > priorities_[pack - 1] && starter_->can_start(pack - 1) &&
+         starter_->can_start(pack);
+}
+
+bool Reduction::State::may_begin_next() const {
+  if (error_ || !next_is_full()) return false;
+  if (flights_.empty()) return true;
+  return flights_.size() == 1 && flights_.front().pack + 1 == begun_count_ &&
+         overtakes(begun_count_);
+}
+
+/// On this thread, alone.
 void Reduction::State::run_pack(Lock& lock, TraceTrack* track) {
   const Stopwatch stopwatch(times_.reducing);
-  const std::size_t pack = done_packs_;
+  const std::size_t pack = begun_count_++;
   ++busy_count_;
   is_running_ = true;
   lock.unlock();
@@ -138,17 +157,87 @@ void Reduction::State::run_pack(Lock& lock, TraceTrack* track) {
     error = std::current_exception();
   }
   lock.lock();
-  --busy_count_;
   is_running_ = false;
-  if (error)
+  finish(pack, std::move(sum), std::move(error));
+}
+
+/// For packs that may be under way together with another.
+void Reduction::State::launch(Lock& lock) {
+  const std::size_t pack = begun_count_++;
+  ++busy_count_;
+  const auto begin = TraceClock::now();
+  const bool is_alone = flights_.empty();
+  if (is_alone) first_launch_ = begin;
+  lock.unlock();
+  std::optional<Handle> handle;
+  std::exception_ptr error;
+  try {
+    handle = starter_->start(pack, inputs_, outputs_, options_);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  if (error) {  // it has not begun
+    --busy_count_;
+    --begun_count_;
+    cancelled_ = "a pack could not be begun there";
     fail(std::move(error));
-  else
+    changed_.notify_all();
+    return;
+  }
+  flights_.push_back(
+      {pack, *handle, is_alone ? options_.plan_track : options_.overtaking_track, begin});
+  lock.unlock();
+  state_of(*handle).call_when_done([this, pack] {
+    const std::lock_guard done(mutex_);
+    std::ranges::find(flights_, pack, &Flight::pack)->is_done = true;
+    changed_.notify_all();
+  });
+  lock.lock();
+}
+
+bool Reduction::State::has_landed() const {
+  return std::ranges::any_of(flights_, &Flight::is_done);
+}
+
+/// Ends one that is done.
+void Reduction::State::land(Lock& lock) {
+  const auto found = std::ranges::find_if(flights_, &Flight::is_done);
+  const Flight flight = *found;
+  flights_.erase(found);
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    flight.handle.wait();
+    starter_->complete(flight.pack, outputs_);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  const auto end = TraceClock::now();
+  if (flight.track != nullptr)
+    flight.track->add(
+        "pack", fmt::format("pack {}", flight.pack), flight.begin, end,
+        {{"bytes", static_cast<std::int64_t>(plan_.packs[flight.pack].pack.byte_count())},
+         {"step", options_.step.value_or(0)}});
+  lock.lock();
+  if (flights_.empty()) times_.reducing += end - first_launch_;
+  finish(flight.pack, std::nullopt, std::move(error));
+}
+
+void Reduction::State::finish(std::size_t pack, std::optional<IndexedSlices> sum,
+                              std::exception_ptr error) {
+  --busy_count_;
+  if (error) {
+    failed_ = std::min(failed_.value_or(pack), pack);
+    fail(std::move(error));
+  } else {
     mark_done(pack, std::move(sum));
+  }
   changed_.notify_all();
 }
 
 void Reduction::State::mark_done(std::size_t pack, std::optional<IndexedSlices> sum) {
-  ++done_packs_;
+  finished_.push_back(pack);
   for (const std::size_t tensor : tensors_of(plan_.packs[pack].pack)) {
     if (--open_packs_[tensor] > 0) continue;
     if (sum)
@@ -190,32 +279,42 @@ void Reduction::State::apply_next(Lock& lock, TraceTrack* track) {
 }
 
 void Reduction::State::start(Progress& thread) {
-  if (has_thread_) thread_ = thread.submit(0, [this] { run(); });
+  if (has_thread_) thread_ = thread.submit({}, [this] { run(); });
 }
 
 void Reduction::State::run() {
   Lock lock(mutex_);
   for (;;) {
-    if (cancelled_)
-      return tell_others(lock);
-    else if (!is_over() && is_full(done_packs_))
+    if (has_landed())
+      land(lock);
+    else if (error_ && flights_.empty() && !has_told_)
+      tell_others(lock);
+    else if (is_over() && flights_.empty() && to_apply_.empty())
+      return;
+    else if (may_begin_next() && (!flights_.empty() || overtakes(begun_count_ + 1)))
+      launch(lock);
+    else if (may_begin_next())
       run_pack(lock, options_.plan_track);
     else if (!to_apply_.empty())
       apply_next(lock, options_.plan_track);
-    else if (is_over())
-      return;
     else
       changed_.wait(lock);
   }
 }
 
-/// They may be in the next pack already.
+/// They may be in the next pack already, and in the one that overtakes it: all ranks count as many
+/// packs as the one that is furthest may have begun.
 void Reduction::State::tell_others(Lock& lock) {
-  if (done_packs_ == plan_.packs.size()) return;
-  const std::string sentence = *cancelled_;
+  has_told_ = true;
+  if (!failed_ && !cancelled_) return;
+  const std::string sentence = cancelled_.value_or("the pack before it failed");
+  const std::size_t failed = failed_.value_or(begun_count_);
+  std::size_t end = std::min(failed + 1, plan_.packs.size());
+  if (overtakes(end)) ++end;
+  const std::size_t begin = std::exchange(begun_count_, std::max(begun_count_, end));
   lock.unlock();
   try {
-    runner_.refuse(sentence);
+    for (std::size_t pack = begin; pack < end; ++pack) runner_.refuse(sentence);
   } catch (const Error&) {
     // The group has an error of its own, which its next call gives.
   }
@@ -234,16 +333,15 @@ void Reduction::State::help_until(Lock& lock, IsDone is_done) {
       continue;
     }
     const Stopwatch stopwatch(times_.waiting);
-    if (!has_thread_ && !is_running_ && !is_over() && is_full(done_packs_)) {
+    if (!has_thread_ && !is_running_ && !is_over() && next_is_full()) {
       run_pack(lock, options_.caller_track);
       continue;
     }
     const TraceSpan span(options_.caller_track, "wait", "wait",
-                         {{"pack", static_cast<std::int64_t>(done_packs_)}});
-    if (is_running_ || busy_count_ > 0 || is_over() || is_full(done_packs_)) {
+                         {{"pack", static_cast<std::int64_t>(finished_.size())}});
+    if (is_running_ || busy_count_ > 0 || is_over() || next_is_full()) {
       changed_.wait(lock);  // for work that has a deadline of its own
-    } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout &&
-               !is_full(done_packs_)) {
+    } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout && !next_is_full()) {
       throw DeadlineExceeded(fmt::format("{} within {:g} s", describe_missing(), timeout.count()));
     }
   }
@@ -265,9 +363,10 @@ Value Reduction::State::wait(std::size_t tensor) {
   return *sums_[tensor];
 }
 
-void Reduction::State::wait_for_pack(std::size_t pack) {
+const PlannedPack& Reduction::State::wait_for_finished(std::size_t number) {
   Lock lock(mutex_);
-  help_until(lock, [&] { return done_packs_ > pack; });
+  help_until(lock, [&] { return finished_.size() > number; });
+  return plan_.packs[finished_[number]];
 }
 
 void Reduction::State::finish() {
@@ -278,7 +377,8 @@ void Reduction::State::finish() {
             missing);
   }
   help_until(lock, [&] {
-    return !error_ && done_packs_ == plan_.packs.size() && to_apply_.empty() && busy_count_ == 0;
+    return !error_ && finished_.size() == plan_.packs.size() && to_apply_.empty() &&
+           busy_count_ == 0;
   });
 }
 
@@ -308,7 +408,7 @@ void Reduction::State::close() {
     lock.lock();
   }
   while (!has_thread_ && !is_over() && !cancelled_) run_pack(lock, nullptr);
-  if (!has_thread_ && cancelled_) tell_others(lock);
+  if (!has_thread_ && error_) tell_others(lock);
   lock.unlock();
   if (thread_) thread_->wait();
   lock.lock();
@@ -343,8 +443,7 @@ ReductionTimes Reduction::times() const { return state_->times(); }
 void Reduction::cancel(std::string_view sentence) { state_->cancel(sentence); }
 
 const PlannedPack& Reduction::Iterator::operator*() const {
-  reduction_->state_->wait_for_pack(pack_);
-  return reduction_->state_->plan().packs[pack_];
+  return reduction_->state_->wait_for_finished(number_);
 }
 
 Reduction::Iterator Reduction::end() { return {*this, state_->plan().packs.size()}; }

@@ -28,7 +28,8 @@ class Reduction::State {
   void push(std::size_t tensor, Value gradient, int replica);
   void then(std::size_t tensor, Apply apply);
   Value wait(std::size_t tensor);
-  void wait_for_pack(std::size_t pack);
+  /// The pack that finishes after so many others.
+  const PlannedPack& wait_for_finished(std::size_t number);
   void finish();
   std::vector<std::size_t> applied() const;
   ReductionTimes times() const;
@@ -43,11 +44,28 @@ class Reduction::State {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  bool is_over() const { return error_ || done_packs_ == plan_.packs.size(); }
-  bool is_full(std::size_t pack) const { return missing_[pack] == 0; }
+  /// A pack that was started and goes on by itself.
+  struct Flight {
+    std::size_t pack;
+    Handle handle;
+    TraceTrack* track;
+    TraceClock::time_point begin;
+    bool is_done = false;
+  };
+
+  bool is_over() const { return error_ || finished_.size() == plan_.packs.size(); }
+  bool next_is_full() const {
+    return begun_count_ < plan_.packs.size() && missing_[begun_count_] == 0;
+  }
+  bool overtakes(std::size_t pack) const;
+  bool may_begin_next() const;
   void check(std::size_t tensor, const Value& gradient, int replica) const;
   void run();
   void run_pack(Lock& lock, TraceTrack* track);
+  void launch(Lock& lock);
+  bool has_landed() const;
+  void land(Lock& lock);
+  void finish(std::size_t pack, std::optional<IndexedSlices> sum, std::exception_ptr error);
   void apply_next(Lock& lock, TraceTrack* track);
   void mark_done(std::size_t pack, std::optional<IndexedSlices> sum);
   void tell_others(Lock& lock);
@@ -63,6 +81,8 @@ class Reduction::State {
   const ReductionOptions options_;
   std::vector<std::vector<std::size_t>> packs_of_;  // of each tensor
   const bool has_thread_;                           // if not, callers who wait run the packs
+  PackStarter* const starter_;                      // null: packs cannot overtake others
+  std::vector<int> priorities_;                     // of each pack
   std::optional<Handle> thread_;                    // what it does; for close() alone
 
   mutable std::mutex mutex_;
@@ -76,10 +96,15 @@ class Reduction::State {
   std::deque<std::size_t> to_apply_;        // tensors whose sums are there
   std::vector<std::size_t> applied_;
   ReductionTimes times_;
-  std::size_t done_packs_ = 0;
-  int busy_count_ = 0;                    // threads that run a pack or apply a sum
+  std::size_t begun_count_ = 0;           // packs, in the plan's order
+  std::vector<std::size_t> finished_;     // packs, as they did
+  std::vector<Flight> flights_;           // at most two, of the plan's thread
+  TraceClock::time_point first_launch_;   // of those that are under way, one after the other
+  int busy_count_ = 0;                    // threads that run a pack or apply a sum; flights
   bool is_running_ = false;               // a pack
+  std::optional<std::size_t> failed_;     // the first pack that did, on all ranks
   std::optional<std::string> cancelled_;  // why the others have to be told
+  bool has_told_ = false;                 // them
   std::exception_ptr error_;
 };
 

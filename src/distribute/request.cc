@@ -97,6 +97,7 @@ std::uint64_t fingerprint_of(const Request& request) {
     hash.add(static_cast<std::uint64_t>(rows));
   hash.add(request.ranks.size());
   for (const int rank : request.ranks) hash.add(static_cast<std::uint64_t>(rank));
+  hash.add(static_cast<std::uint64_t>(request.priority));
   return hash.value();
 }
 
@@ -141,6 +142,7 @@ std::string to_note(const Request& request, std::optional<std::int64_t> step,
   add("algorithm", "algorithm", request.algorithm);
   add("root", "root", request.root ? std::to_string(*request.root) : "none");
   add("ranks", "ranks", fmt::format("[{}]", fmt::join(request.ranks, ",")));
+  add("priority", "priority", std::to_string(request.priority));
   return note;
 }
 

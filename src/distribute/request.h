@@ -44,6 +44,7 @@ struct Request {
   std::vector<Item> items = {};
   Extents extents = {};         // of the parts, if all ranks know them beforehand
   std::vector<int> ranks = {};  // of a subgroup
+  int priority = 0;
 
   friend bool operator==(const Request&, const Request&) = default;
 };

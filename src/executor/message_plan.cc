@@ -225,6 +225,7 @@ void MessagePlan::run(Transport& transport, std::uint64_t& wave_base,
 
   std::size_t begun = 0;
   for (std::size_t done = 0; done < wave_count_;) {
+    call.give_way();
     bool has_moved = false;
     for (; begun < wave_count_ && begun - done < kWavesUnderWay; ++begun)
       run.flights[begun % kWavesUnderWay].next.assign(places_.size(), 0);

@@ -2,12 +2,18 @@
 
 // Plans of one rank, for tests.
 
+#include <gtest/gtest.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "executor/proved_schedule.h"
 #include "fanin/error.h"
@@ -35,6 +41,33 @@ std::string sentence_alone(Plan& plan, Transport& transport) {
     return error.what();
   }
   return "";
+}
+
+/// `run(rank, call)` of each rank waits as long as something that matters more is under way, and
+/// no longer; what matters as much does not hold it up.
+template <typename Run>
+void expect_gives_way(int rank_count, Run run) {
+  Precedence precedence;
+  std::optional<Precedence::Holder> other(std::in_place, &precedence, 2);
+  for (const int priority : {2, 1}) {
+    std::atomic<int> done = 0;
+    std::vector<std::jthread> ranks;
+    for (int rank = 0; rank < rank_count; ++rank)
+      ranks.emplace_back([&, rank] {
+        Call call{.describe = [] { return "the test's sum"; },
+                  .precedence = &precedence,
+                  .priority = priority};
+        run(rank, call);
+        ++done;
+      });
+    if (priority < 2) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      EXPECT_EQ(done, 0);
+      other.reset();
+    }
+    ranks.clear();
+    EXPECT_EQ(done, rank_count);
+  }
 }
 
 }  // namespace fanin

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::size_t kLineElements = 64;  // a whole number of lines for every type
 
+// After so many elements others may go first.
+constexpr std::size_t kBlockElements = 256 << 10;
+
 constexpr int kSumFlag = Transport::kFirstFreeFlag;
 
 MemoryPlan bind(const ProvedSchedule& schedule, const Layout& layout, const Arithmetic& arithmetic,
@@ -47,10 +50,14 @@ Layout::Range VisiblePlan::share_of(int rank) const {
 void VisiblePlan::run(Transport& transport, std::uint64_t& wave_base, const Buffers& buffers,
                       Call& call) {
   const std::uint64_t wave = ++wave_base;
-  {
+  const Layout::Range share = share_of(rank_);
+  std::size_t at = share.begin;
+  do {
+    call.give_way();  // without access: whoever gives up waits until nobody has it
     const WriteAccess access = transport.write_access(buffers.renewal_counts, call);
-    sum_share(buffers);
-  }
+    sum(buffers, common(share, {at, at + kBlockElements}));
+    at += kBlockElements;
+  } while (at < share.end);
   publish_count(transport, kSumFlag, wave, call);
   wait_for_all(transport, kSumFlag, wave, call);
   if (buffers.kept.empty()) return;
@@ -68,22 +75,21 @@ void VisiblePlan::wait_for_all(Transport& transport, int flag, std::uint64_t cou
     if (rank != rank_) wait_for_count(transport, rank, flag, count, call);
 }
 
-void VisiblePlan::sum_share(const Buffers& buffers) {
-  const Layout::Range share = share_of(rank_);
+void VisiblePlan::sum(const Buffers& buffers, const Layout::Range& part) {
   const std::span<std::byte* const> own = buffers.outputs.subspan(
       static_cast<std::size_t>(rank_) * layout_.tensor_count(), layout_.tensor_count());
   // What takes the place of an input was fetched anyway.
   const bool is_in_place = std::ranges::equal(buffers.inputs, buffers.outputs);
   const Store store = is_in_place ? Store::kCached : into_all_.result_store();
-  std::size_t at = share.begin;
+  std::size_t at = part.begin;
   for (const Layout::Range& each : buffers.kept) {
-    const Layout::Range kept = common(each, share);
+    const Layout::Range kept = common(each, part);
     if (kept.begin == kept.end) continue;
     if (at < kept.begin) into_all_.run_here(at, kept.begin, buffers.inputs, buffers.outputs, store);
     into_own_.run_here(kept.begin, kept.end, buffers.inputs, own, Store::kCached);
     at = kept.end;
   }
-  if (at < share.end) into_all_.run_here(at, share.end, buffers.inputs, buffers.outputs, store);
+  if (at < part.end) into_all_.run_here(at, part.end, buffers.inputs, buffers.outputs, store);
 }
 
 void VisiblePlan::copy_kept(const Buffers& buffers) const {

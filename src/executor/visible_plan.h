@@ -37,7 +37,7 @@ class VisiblePlan {
 
  private:
   Layout::Range share_of(int rank) const;
-  void sum_share(const Buffers& buffers);
+  void sum(const Buffers& buffers, const Layout::Range& part);
   void copy_kept(const Buffers& buffers) const;
   void wait_for_all(Transport& transport, int flag, std::uint64_t count, Call& call) const;
 

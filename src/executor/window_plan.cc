@@ -89,6 +89,7 @@ void WindowPlan::run(Transport& transport, std::uint64_t& wave_base,
   const auto level_count = static_cast<std::size_t>(program_.level_count);
   // Iteration i runs level l of wave i - l, so that all levels are in flight.
   for (std::size_t i = 0; wave_count_ > 0 && i < wave_count_ + level_count - 1; ++i) {
+    call.give_way();
     for (std::size_t level = i < wave_count_ ? 0 : i - wave_count_ + 1;
          level < level_count && level <= i; ++level)
       run_level(run, static_cast<int>(level), i - level);

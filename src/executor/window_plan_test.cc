@@ -82,6 +82,23 @@ TEST(WindowPlan, SaysForWhomItWaitedAndWhere) {
                              testing::HasSubstr("level 2 of 3, block 1 of 1")));
 }
 
+TEST(WindowPlan, GivesWay) {
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
+  const auto proved = proof_of(ring_of_3());
+  auto transports = make_in_process(3, 1 << 16);
+  std::vector<std::uint64_t> wave_bases(3);
+  expect_gives_way(3, [&](int rank, Call& call) {
+    WindowPlan plan(proved, Layout({9}, 3, 4), sum, rank, {0, 1 << 16, 64}, Context::process());
+    const std::vector<float> row(9, 1);
+    std::vector<float> result(9);
+    const auto* input = reinterpret_cast<const std::byte*>(row.data());
+    auto* output = reinterpret_cast<std::byte*>(result.data());
+    const auto at = static_cast<std::size_t>(rank);
+    plan.run(*transports[at], wave_bases[at], {&input, 1}, {&output, 1}, call);
+    EXPECT_THAT(result, testing::Each(3));
+  });
+}
+
 TEST(WindowPlan, RefusesAWindowThatIsTooSmall) {
   const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 20);
   try {

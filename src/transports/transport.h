@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fanin/error.h"
+#include "transports/precedence.h"
 
 namespace fanin {
 
@@ -45,10 +46,18 @@ struct Call {
   bool in_background = false;
   /// Set by the first wait that has to sleep: a call that nobody keeps waiting reads no clock.
   std::optional<Deadline> deadline = std::nullopt;
+  /// Of the group's operations, and this one's place among them. None: there are no others.
+  Precedence* precedence = nullptr;
+  int priority = 0;
 
   Deadline until() {
     if (!deadline) deadline = deadline_after(timeout);
     return *deadline;
+  }
+
+  /// To be called between two blocks, by those that hold nothing which others wait for.
+  void give_way() const {
+    if (precedence != nullptr) precedence->give_way(priority);
   }
 };
 
