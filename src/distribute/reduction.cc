@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/require.h"
+#include "core/yield_while_idle.h"
 #include "distribute/handle_state.h"
 #include "distribute/reduction_state.h"
 
@@ -13,6 +14,7 @@ namespace fanin {
 namespace {
 
 constexpr std::chrono::duration<double> kPushTimeout = std::chrono::minutes(5);
+constexpr std::chrono::microseconds kIdleTime(500);
 
 /// Adds the time from its making to its end; to be ended with the lock.
 class Stopwatch {
@@ -105,7 +107,7 @@ void Reduction::State::push(std::size_t tensor, Value gradient, int replica) {
   is_pushed_[at] = true;
   bool has_filled = false;
   for (const std::size_t pack : packs_of_[tensor]) has_filled |= --missing_[pack] == 0;
-  if (has_filled) changed_.notify_all();
+  if (has_filled) notify();
 }
 
 void Reduction::State::then(std::size_t tensor, Apply apply) {
@@ -117,7 +119,23 @@ void Reduction::State::then(std::size_t tensor, Apply apply) {
           plan_.request.tensors[tensor].name);
   applies_[tensor] = std::move(apply);
   if (sums_[tensor]) to_apply_.push_back(tensor);
+  notify();
+}
+
+void Reduction::State::notify() {
+  ++change_count_;
   changed_.notify_all();
+}
+
+/// Until something has changed. Gradients and packs come soon after one another, and a core that
+/// sleeps takes long to wake.
+void Reduction::State::rest(Lock& lock) {
+  const std::uint64_t seen = change_count_;
+  const auto has_changed = [&] { return change_count_ != seen; };
+  lock.unlock();
+  yield_while_idle(kIdleTime, has_changed);
+  lock.lock();
+  changed_.wait(lock, has_changed);
 }
 
 void Reduction::State::fail(std::exception_ptr error) {
@@ -182,7 +200,7 @@ void Reduction::State::launch(Lock& lock) {
     --begun_count_;
     cancelled_ = "a pack could not be begun there";
     fail(std::move(error));
-    changed_.notify_all();
+    notify();
     return;
   }
   flights_.push_back(
@@ -191,7 +209,7 @@ void Reduction::State::launch(Lock& lock) {
   state_of(*handle).call_when_done([this, pack] {
     const std::lock_guard done(mutex_);
     std::ranges::find(flights_, pack, &Flight::pack)->is_done = true;
-    changed_.notify_all();
+    notify();
   });
   lock.lock();
 }
@@ -233,7 +251,7 @@ void Reduction::State::finish(std::size_t pack, std::optional<IndexedSlices> sum
   } else {
     mark_done(pack, std::move(sum));
   }
-  changed_.notify_all();
+  notify();
 }
 
 void Reduction::State::mark_done(std::size_t pack, std::optional<IndexedSlices> sum) {
@@ -275,7 +293,7 @@ void Reduction::State::apply_next(Lock& lock, TraceTrack* track) {
   } else {
     applied_.push_back(tensor);
   }
-  changed_.notify_all();
+  notify();
 }
 
 void Reduction::State::start(Progress& thread) {
@@ -298,7 +316,7 @@ void Reduction::State::run() {
     else if (!to_apply_.empty())
       apply_next(lock, options_.plan_track);
     else
-      changed_.wait(lock);
+      rest(lock);
   }
 }
 
@@ -340,7 +358,7 @@ void Reduction::State::help_until(Lock& lock, IsDone is_done) {
     const TraceSpan span(options_.caller_track, "wait", "wait",
                          {{"pack", static_cast<std::int64_t>(finished_.size())}});
     if (is_running_ || busy_count_ > 0 || is_over() || next_is_full()) {
-      changed_.wait(lock);  // for work that has a deadline of its own
+      rest(lock);  // for work that has a deadline of its own
     } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout && !next_is_full()) {
       throw DeadlineExceeded(fmt::format("{} within {:g} s", describe_missing(), timeout.count()));
     }
@@ -397,7 +415,7 @@ void Reduction::State::cancel(std::string_view sentence) {
   if (is_over()) return;
   cancelled_ = sentence;
   fail(std::make_exception_ptr(Cancelled(fmt::format("the step was ended: {}", sentence))));
-  changed_.notify_all();
+  notify();
 }
 
 void Reduction::State::close() {

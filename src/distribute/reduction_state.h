@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -70,6 +71,8 @@ class Reduction::State {
   void mark_done(std::size_t pack, std::optional<IndexedSlices> sum);
   void tell_others(Lock& lock);
   void fail(std::exception_ptr error);
+  void notify();
+  void rest(Lock& lock);
   /// Helps until `is_done()`; throws the step's error, or DeadlineExceeded.
   template <typename IsDone>
   void help_until(Lock& lock, IsDone is_done);
@@ -87,13 +90,14 @@ class Reduction::State {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Value> inputs_;               // [replica * tensors + tensor]
-  std::vector<bool> is_pushed_;             // likewise
-  std::vector<std::size_t> missing_;        // of each pack: gradients that have not come
-  std::vector<std::size_t> open_packs_;     // of each tensor
-  std::vector<std::optional<Value>> sums_;  // of each tensor
-  std::vector<Apply> applies_;              // of each tensor
-  std::deque<std::size_t> to_apply_;        // tensors whose sums are there
+  std::atomic<std::uint64_t> change_count_ = 0;  // with the lock; read without
+  std::vector<Value> inputs_;                    // [replica * tensors + tensor]
+  std::vector<bool> is_pushed_;                  // likewise
+  std::vector<std::size_t> missing_;             // of each pack: gradients that have not come
+  std::vector<std::size_t> open_packs_;          // of each tensor
+  std::vector<std::optional<Value>> sums_;       // of each tensor
+  std::vector<Apply> applies_;                   // of each tensor
+  std::deque<std::size_t> to_apply_;             // tensors whose sums are there
   std::vector<std::size_t> applied_;
   ReductionTimes times_;
   std::size_t begun_count_ = 0;           // packs, in the plan's order

@@ -13,6 +13,7 @@
 
 #include "core/pause.h"
 #include "core/thread_pool.h"
+#include "core/yield_while_idle.h"
 
 namespace fanin {
 namespace {
@@ -73,7 +74,10 @@ WaitTuning tuning_for(bool ranks_have_core_each) {
 
 WaitTuning tuning_in_background(const WaitTuning& tuning) {
   constexpr int kFewSpins = 1000;  // some 20 us
-  return {.spins = std::min(tuning.spins, kFewSpins), .yields = 0, .slice = tuning.slice};
+  return {.spins = std::min(tuning.spins, kFewSpins),
+          .yields = 0,
+          .idle_time = std::chrono::microseconds(500),
+          .slice = tuning.slice};
 }
 
 WaitTuning tuning_for_threads(int rank_count) {
@@ -94,7 +98,8 @@ bool spin_until(const Flag& flag, std::uint64_t wanted, const WaitTuning& tuning
     ::sched_yield();
     if (reached(flag, wanted)) return true;
   }
-  return false;
+  return tuning.idle_time.count() > 0 &&
+         yield_while_idle(tuning.idle_time, [&] { return reached(flag, wanted); });
 }
 
 bool sleep_until(Flag& flag, std::uint64_t wanted, std::chrono::nanoseconds limit,

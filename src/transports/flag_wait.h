@@ -35,14 +35,14 @@ WakeOrder prepare_wake_order();
 struct WaitTuning {
   int spins = 200000;  // some milliseconds
   int yields = 0;
+  std::chrono::microseconds idle_time{0};  // to yield after that, as long as the core is idle
 
   /// The longest sleep before the deadline and the peer's life are looked at again.
   std::chrono::milliseconds slice{25};
 };
 
 /// For a thread that has work beside it: it spins no longer than a peer takes that is in the same
-/// step. It does not yield, since whoever computes keeps the core then for its whole turn, but
-/// whoever is woken gets it at once.
+/// step. Then it is awake only while nobody else takes the core (yield_while_idle).
 WaitTuning tuning_in_background(const WaitTuning& tuning);
 
 /// Spins only if each rank can have a core of its own: otherwise whoever spins keeps the one that
