@@ -225,7 +225,7 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
   entry.fingerprint = fingerprint_of(fingerprint_, step);
   if (!lane.enter(ticket, entry, call)) [[unlikely]]
     lane.compare(ticket, to_note(request_, step, lane.note(0, ticket).size() / 2), call);
-  const Precedence::Holder under_way(call.precedence, call.priority);
+  if (call.place != nullptr) call.place->enter();
   switch (way_) {
     case Way::kTiny:
     case Way::kSmall:
@@ -256,7 +256,7 @@ void BoundCall::give_up(Lane& lane, std::span<std::byte* const> outputs) {
 
 void BoundCall::run_entered(Lane& lane, std::span<const std::byte* const> inputs,
                             std::span<std::byte* const> outputs, Call& call) {
-  const Precedence::Holder under_way(call.precedence, call.priority);
+  if (call.place != nullptr) call.place->enter();
   move(lane, inputs, outputs, call);
   require_epoch(lane.transport(), call);
 }

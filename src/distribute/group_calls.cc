@@ -86,9 +86,9 @@ BoundCall& Group::State::prepare(Bench& bench, const Arguments& arguments) {
 
 template <typename Prepare>
 void Group::State::perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
-                           Prepare&& prepare) {
+                           Precedence::Place& place, Prepare&& prepare) {
   BoundCall& bound = *check_or_refuse(bench, ticket, [&] { return &prepare(bench); });
-  run(bench, ticket, bound, options);
+  run(bench, ticket, bound, options, place);
 }
 
 template <typename Prepare>
@@ -97,17 +97,20 @@ Handle Group::State::submit(AllReduceOptions options, Prepare prepare) {
   has_handles_ = true;
   options.in_background = true;
   const Ticket ticket = next_ticket(options.epoch);
-  // Bound when its turn comes: the lane may be in use.
-  return progress_.submit({static_cast<int>(ticket.number % lanes_.size()), options.priority},
-                          [this, ticket, options, prepare = std::move(prepare)] {
-                            perform(bench_of(ticket), ticket, options, prepare);
-                          });
+  // It has its place at once; it is bound when its turn comes, since the lane may be in use.
+  auto place = std::make_shared<Precedence::Place>(precedence_, options.priority);
+  return progress_.submit(
+      {static_cast<int>(ticket.number % lanes_.size()), options.priority},
+      [this, ticket, options, place = std::move(place), prepare = std::move(prepare)] {
+        perform(bench_of(ticket), ticket, options, *place, prepare);
+      });
 }
 
 void Group::State::all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
                               const AllReduceOptions& options) {
   const Ticket ticket = next_ticket(options.epoch);
-  perform(take_bench(ticket), ticket, options,
+  Precedence::Place place(precedence_, options.priority);
+  perform(take_bench(ticket), ticket, options, place,
           [&](Bench& bench) -> BoundCall& { return prepare(bench, inputs, outputs, options); });
 }
 
@@ -123,7 +126,8 @@ Handle Group::State::start_all_reduce(std::span<const Tensor> inputs,
 
 void Group::State::call(const Arguments& arguments) {
   const Ticket ticket = next_ticket(arguments.options.epoch);
-  perform(take_bench(ticket), ticket, arguments.options,
+  Precedence::Place place(precedence_, arguments.options.priority);
+  perform(take_bench(ticket), ticket, arguments.options, place,
           [&](Bench& bench) -> BoundCall& { return prepare(bench, arguments); });
 }
 
@@ -153,6 +157,7 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
   const int rank = transport().rank();
   const int size = transport().size();
   const AllReduceOptions& options = arguments.options;
+  Precedence::Place place(precedence_, options.priority);
   Request request = check_or_refuse(bench, ticket, [&] { return request_of(arguments); });
   const DType dtype = result_dtype(request.op, arguments.input.dtype());
   const bool wants = wants_result(request, rank, size);
@@ -172,12 +177,11 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
     BoundCall& bound =
         *check_or_refuse(bench, ticket, [&] { return &bind(bench, std::move(request)); });
     end_epoch_if_thrown(bench.lane, ticket, [&] { make_room(bound.request()); });
-    run(bench, ticket, bound, options);
+    run(bench, ticket, bound, options, place);
   } else {
     Call call = make_call(ticket, options.timeout, describe(request));
     call.in_background = options.in_background;
-    call.precedence = &precedence_;
-    call.priority = options.priority;
+    call.place = &place;
     end_epoch_if_thrown(bench.lane, ticket, [&] {
       set_extents(request, find_extents(bench.lane, ticket, request, options.step, told, call),
                   size);

@@ -133,12 +133,11 @@ std::vector<std::int64_t> Group::State::told_by(Lane& lane, int rank, const Tick
 }
 
 void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
-                       const AllReduceOptions& options) {
+                       const AllReduceOptions& options, Precedence::Place& place) {
   Call call{.epoch = ticket.epoch,
             .timeout = options.timeout.value_or(timeout_),
             .in_background = options.in_background,
-            .precedence = &precedence_,
-            .priority = options.priority};
+            .place = &place};
   const auto text = [&] {
     return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };

@@ -105,10 +105,11 @@ class Group::State {
   /// Does what `prepare(bench)` binds: on this thread, or later on that of the handles.
   template <typename Prepare>
   void perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
-               Prepare&& prepare);
+               Precedence::Place& place, Prepare&& prepare);
   template <typename Prepare>
   Handle submit(AllReduceOptions options, Prepare prepare);
-  void run(Bench& bench, const Ticket& ticket, BoundCall& bound, const AllReduceOptions& options);
+  void run(Bench& bench, const Ticket& ticket, BoundCall& bound, const AllReduceOptions& options,
+           Precedence::Place& place);
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.

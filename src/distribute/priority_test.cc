@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 #include <numeric>
 #include <stdexcept>
 
@@ -76,6 +77,25 @@ TEST(Priority, AShortHandleOvertakesALongOne) {
   for (auto& transport : test::make_message_transports({0, 1}))
     hosts.emplace_back(std::move(transport), test::Seconds(60));
   test::on_all_ranks(hosts, expect_overtaking);
+}
+
+// Both are as long, and each would get half of the cores.
+TEST(Priority, TheOneThatIsOvertakenWaits) {
+  constexpr int kRounds = 16;
+  std::vector<Group> groups = in_process(2);
+  std::vector<int> counts(2);
+  test::on_all_ranks(groups, [&](Group& group) {
+    std::vector<float> usual(kLong, 1);
+    std::vector<float> urgent(kLong, 1);
+    for (int round = 0; round < kRounds; ++round) {
+      const Handle first = start(group, usual, 0);
+      const Handle second = start(group, urgent, 1);
+      second.wait();
+      if (!first.is_done()) ++counts[static_cast<std::size_t>(group.rank())];
+      first.wait();
+    }
+  });
+  EXPECT_THAT(counts, Each(testing::Gt(kRounds * 3 / 4)));
 }
 
 TEST(Priority, BlockingCallsAndHandlesOfAllPrioritiesAtOnce) {
@@ -211,6 +231,46 @@ TEST(Priority, AnErrorEndsTheStepWithPacksUnderWay) {
   EXPECT_EQ(errors[1], "the step was ended: enough");
 }
 
+// Both ranks count the second pack, though only one has begun it.
+TEST(Priority, AnErrorEndsTheStepOfThoseWhoAreOnePackFurther) {
+  std::vector<Group> groups = in_process(2, test::Seconds(30));
+  test::on_all_ranks(groups, [](Group& group) {
+    Plan plan(plan_of(2, 1, {10, 20}), group);
+    std::vector<std::vector<float>> rows = {std::vector<float>(10), std::vector<float>(20)};
+    const std::vector<TensorView> outputs = {view(rows[0]), view(rows[1])};
+    for (int round = 0; round < 20; ++round) {
+      Reduction sums = plan.start(outputs, {.step = group.rank(), .priorities = {1, 0}});
+      if (group.rank() == 0) sums.push(0, test::tensor_over(rows[0]));
+      sums.push(1, test::tensor_over(rows[1]));
+      EXPECT_THAT(test::error_of([&] { sums.wait(1); }),
+                  HasSubstr("rank 0 has given step 0, rank 1 has step 1"));
+    }
+    step(group, plan, rows, {.step = 7, .priorities = {1, 0}});
+  });
+}
+
+TEST(Priority, APackIsNotBegunWhenItsStepHasEnded) {
+  std::vector<Group> groups = in_process(2, test::Seconds(30));
+  std::latch has_failed(1);
+  test::on_all_ranks(groups, [&](Group& group) {
+    Plan plan(plan_of(2, 1, {10, 20}), group);
+    std::vector<std::vector<float>> rows = {std::vector<float>(10), std::vector<float>(20)};
+    const std::vector<TensorView> outputs = {view(rows[0]), view(rows[1])};
+    {
+      Reduction sums =
+          plan.start(outputs, {.timeout = test::Seconds(group.rank() == 0 ? 30 : 0.1)});
+      sums.push(1, test::tensor_over(rows[1]));
+      sums.wait(1);
+      if (group.rank() == 0) has_failed.wait();
+      sums.push(0, test::tensor_over(rows[0]));
+      EXPECT_THAT(test::error_of([&] { sums.finish(); }),
+                  HasSubstr(group.rank() == 0 ? "had not begun: rank 1 gave up" : "the deadline"));
+      if (group.rank() == 1) has_failed.count_down();
+    }
+    step(group, plan, rows, {});
+  });
+}
+
 TEST(Priority, AfterEveryErrorTheNextStepWorks) {
   std::vector<Group> groups = in_process(3, test::Seconds(30));
   std::vector<Group> hosts;
@@ -224,11 +284,13 @@ TEST(Priority, AfterEveryErrorTheNextStepWorks) {
       for (const std::size_t count : counts) rows.emplace_back(count, 1);
       std::vector<TensorView> outputs;
       for (std::vector<float>& row : rows) outputs.push_back(view(row));
-      for (int round = 0; round < 60; ++round) {
-        const bool is_culprit = group.rank() == round % 3;
+      for (int round = 0; round < 90; ++round) {
+        // In the last rounds all are, each at another place.
+        const bool is_culprit = round >= 60 || group.rank() == round % 3;
         {
-          Reduction sums = plan.start(outputs, {.step = round + (is_culprit && round % 4 == 0),
-                                                .priorities = {4, 3, 2, 1, 0}});
+          Reduction sums = plan.start(
+              outputs, {.step = round * 9 + (is_culprit && round % 4 == 0 ? group.rank() + 1 : 0),
+                        .priorities = {4, 3, 2, 1, 0}});
           for (std::size_t i = 0; i < rows.size(); ++i)
             sums.then(i, [&, i](const Value&) {
               if (is_culprit && round % 4 == 1 && i == static_cast<std::size_t>(round) % 4)
@@ -236,7 +298,8 @@ TEST(Priority, AfterEveryErrorTheNextStepWorks) {
             });
           const std::string error = test::error_of([&] {
             for (std::size_t i = rows.size(); i-- > 0;) {
-              if (is_culprit && round % 4 == 2 && i == static_cast<std::size_t>(round) % 5)
+              if (is_culprit && round % 4 == 2 &&
+                  i == static_cast<std::size_t>(round + group.rank() * 2) % 5)
                 sums.cancel("enough");
               sums.push(i, test::tensor_over(rows[i]));
             }

@@ -151,7 +151,7 @@ bool Reduction::State::overtakes(std::size_t pack) const {
 }
 
 bool Reduction::State::may_begin_next() const {
-  if (error_ || !next_is_full()) return false;
+  if (error_ || failed_ || !next_is_full()) return false;
   if (flights_.empty()) return true;
   return flights_.size() == 1 && flights_.front().pack + 1 == begun_count_ &&
          overtakes(begun_count_);
@@ -245,12 +245,14 @@ void Reduction::State::land(Lock& lock) {
 void Reduction::State::finish(std::size_t pack, std::optional<IndexedSlices> sum,
                               std::exception_ptr error) {
   --busy_count_;
-  if (error) {
-    failed_ = std::min(failed_.value_or(pack), pack);
-    fail(std::move(error));
-  } else {
+  if (!error) {
     mark_done(pack, std::move(sum));
+  } else if (!failed_ || pack < *failed_) {
+    failed_ = pack;
+    pack_error_ = std::move(error);
   }
+  // The error of the first tells more than that of one that could not go on without it.
+  if (pack_error_ && flights_.empty()) fail(std::exchange(pack_error_, nullptr));
   notify();
 }
 

@@ -107,6 +107,7 @@ class Reduction::State {
   int busy_count_ = 0;                    // threads that run a pack or apply a sum; flights
   bool is_running_ = false;               // a pack
   std::optional<std::size_t> failed_;     // the first pack that did, on all ranks
+  std::exception_ptr pack_error_;         // its error, while another is under way
   std::optional<std::string> cancelled_;  // why the others have to be told
   bool has_told_ = false;                 // them
   std::exception_ptr error_;

@@ -48,15 +48,15 @@ std::string sentence_alone(Plan& plan, Transport& transport) {
 template <typename Run>
 void expect_gives_way(int rank_count, Run run) {
   Precedence precedence;
-  std::optional<Precedence::Holder> other(std::in_place, &precedence, 2);
+  std::optional<Precedence::Place> other(std::in_place, precedence, 2);
+  other->enter();
   for (const int priority : {2, 1}) {
     std::atomic<int> done = 0;
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < rank_count; ++rank)
       ranks.emplace_back([&, rank] {
-        Call call{.describe = [] { return "the test's sum"; },
-                  .precedence = &precedence,
-                  .priority = priority};
+        Precedence::Place place(precedence, priority);
+        Call call{.describe = [] { return "the test's sum"; }, .place = &place};
         run(rank, call);
         ++done;
       });

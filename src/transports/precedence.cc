@@ -1,31 +1,54 @@
 #include "transports/precedence.h"
 
-namespace fanin {
+#include <algorithm>
+#include <thread>
 
-Precedence::Holder::Holder(Precedence* precedence, int priority)
-    : precedence_(priority == 0 ? nullptr : precedence), priority_(priority) {
-  if (precedence_ == nullptr) return;
-  const std::lock_guard lock(precedence_->mutex_);
-  precedence_->under_way_.insert(priority_);
-  precedence_->publish_highest();
+namespace fanin {
+namespace {
+
+int highest_of(const std::multiset<int>& priorities) {
+  return priorities.empty() ? 0 : *priorities.rbegin();
 }
 
-Precedence::Holder::~Holder() {
-  if (precedence_ == nullptr) return;
-  const std::lock_guard lock(precedence_->mutex_);
-  precedence_->under_way_.erase(precedence_->under_way_.find(priority_));
-  precedence_->publish_highest();
+}  // namespace
+
+Precedence::Place::Place(Precedence& precedence, int priority)
+    : precedence_(precedence), priority_(priority) {
+  if (priority_ == 0) return;
+  const std::lock_guard lock(precedence_.mutex_);
+  precedence_.coming_.insert(priority_);
+  precedence_.publish_highest();
+}
+
+void Precedence::Place::enter() {
+  if (priority_ == 0 || has_entered_) return;
+  const std::lock_guard lock(precedence_.mutex_);
+  precedence_.entered_.insert(precedence_.coming_.extract(priority_));
+  has_entered_ = true;
+  precedence_.publish_highest();
+}
+
+Precedence::Place::~Place() {
+  if (priority_ == 0) return;
+  const std::lock_guard lock(precedence_.mutex_);
+  std::multiset<int>& mine = has_entered_ ? precedence_.entered_ : precedence_.coming_;
+  mine.extract(priority_);
+  precedence_.publish_highest();
+}
+
+void Precedence::Place::let_go_first() const {
+  const std::atomic<int>& entered = precedence_.highest_entered_;
+  int highest = entered.load(std::memory_order_relaxed);
+  if (highest <= priority_) std::this_thread::yield();
+  for (; highest > priority_; highest = entered.load(std::memory_order_relaxed))
+    entered.wait(highest, std::memory_order_relaxed);
 }
 
 void Precedence::publish_highest() {
-  highest_.store(under_way_.empty() ? 0 : *under_way_.rbegin(), std::memory_order_relaxed);
-  highest_.notify_all();
-}
-
-void Precedence::wait(int priority) const {
-  for (int highest = highest_.load(std::memory_order_relaxed); highest > priority;
-       highest = highest_.load(std::memory_order_relaxed))
-    highest_.wait(highest, std::memory_order_relaxed);
+  const int entered = highest_of(entered_);
+  highest_.store(std::max(entered, highest_of(coming_)), std::memory_order_relaxed);
+  highest_entered_.store(entered, std::memory_order_relaxed);
+  highest_entered_.notify_all();
 }
 
 }  // namespace fanin

@@ -6,39 +6,46 @@
 
 namespace fanin {
 
-/// Which operations of a group are under way that matter more than others: those others wait
-/// between two blocks until they are done. Operations of priority 0 matter to nobody and need not
-/// say that they are there.
+/// Which operations of a group matter more than others: those others wait between two blocks until
+/// they are done. Operations of priority 0 matter to nobody and need not say that they are there.
 ///
-/// An operation that others let go first must be one that all ranks have entered: then a thread of
-/// each rank is in it, and it ends, however long others wait for it.
+/// An operation that others wait for must be one that all ranks have entered: then a thread of each
+/// rank is in it, and it ends, however long others wait for it. Before that they only let its
+/// thread run.
 class Precedence {
  public:
-  /// One operation is under way as long as it lives; nothing without a precedence.
-  class Holder {
+  /// The place of one operation among the others, as long as it lives.
+  class Place {
    public:
-    Holder(Precedence* precedence, int priority);
-    ~Holder();
-    Holder(const Holder&) = delete;
-    Holder& operator=(const Holder&) = delete;
+    Place(Precedence& precedence, int priority);
+    ~Place();
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    /// All ranks have entered it.
+    void enter();
+
+    /// Returns when nothing of a larger priority is under way.
+    void give_way() const {
+      if (precedence_.highest_.load(std::memory_order_relaxed) > priority_) let_go_first();
+    }
 
    private:
-    Precedence* const precedence_;
+    void let_go_first() const;
+
+    Precedence& precedence_;
     const int priority_;
+    bool has_entered_ = false;
   };
 
-  /// Returns when nothing of a larger priority is under way.
-  void give_way(int priority) const {
-    if (highest_.load(std::memory_order_relaxed) > priority) wait(priority);
-  }
-
  private:
-  void wait(int priority) const;
   void publish_highest();
 
   std::mutex mutex_;
-  std::multiset<int> under_way_;  // the priorities of operations, but for 0
-  std::atomic<int> highest_ = 0;
+  std::multiset<int> coming_;  // the priorities of operations, but for 0
+  std::multiset<int> entered_;
+  std::atomic<int> highest_ = 0;  // of both
+  std::atomic<int> highest_entered_ = 0;
 };
 
 }  // namespace fanin

@@ -10,12 +10,17 @@
 namespace fanin {
 namespace {
 
+void give_way(Precedence& precedence, int priority) {
+  const Precedence::Place place(precedence, priority);
+  place.give_way();
+}
+
 /// Whether something of this priority waits until `end()` is called.
 template <typename End>
-bool waits_for(const Precedence& precedence, int priority, End end) {
+bool waits_for(Precedence& precedence, int priority, End end) {
   std::atomic<bool> has_passed = false;
   std::jthread other([&] {
-    precedence.give_way(priority);
+    give_way(precedence, priority);
     has_passed = true;
   });
   for (int i = 0; i < 20 && !has_passed; ++i)
@@ -27,19 +32,23 @@ bool waits_for(const Precedence& precedence, int priority, End end) {
 
 TEST(Precedence, TheSmallerWaitsUntilTheLargerIsDone) {
   Precedence precedence;
-  precedence.give_way(0);
-  std::optional<Precedence::Holder> larger(std::in_place, &precedence, 3);
-  precedence.give_way(3);
-  precedence.give_way(4);
+  give_way(precedence, 0);
+  std::optional<Precedence::Place> larger(std::in_place, precedence, 3);
+  give_way(precedence, 0);  // not all have entered it
+  larger->enter();
+  give_way(precedence, 3);
+  give_way(precedence, 4);
   EXPECT_TRUE(waits_for(precedence, 2, [&] { larger.reset(); }));
-  precedence.give_way(0);
+  give_way(precedence, 0);
 }
 
 TEST(Precedence, SeveralAreUnderWayAndEndInAnyOrder) {
   Precedence precedence;
-  std::optional<Precedence::Holder> two(std::in_place, &precedence, 2);
-  std::optional<Precedence::Holder> five(std::in_place, &precedence, 5);
-  std::optional<Precedence::Holder> again(std::in_place, &precedence, 5);
+  std::optional<Precedence::Place> two(std::in_place, precedence, 2);
+  std::optional<Precedence::Place> five(std::in_place, precedence, 5);
+  std::optional<Precedence::Place> again(std::in_place, precedence, 5);
+  for (auto* each : {&two, &five, &again}) (*each)->enter();
+  const Precedence::Place coming(precedence, 9);
   EXPECT_TRUE(waits_for(precedence, 4, [&] {
     five.reset();
     again.reset();
@@ -47,11 +56,11 @@ TEST(Precedence, SeveralAreUnderWayAndEndInAnyOrder) {
   EXPECT_TRUE(waits_for(precedence, 1, [&] { two.reset(); }));
 }
 
-TEST(Precedence, TheUsualAndThoseWithoutOneHoldNobodyUp) {
+TEST(Precedence, TheUsualHoldsNobodyUp) {
   Precedence precedence;
-  const Precedence::Holder usual(&precedence, 0);
-  const Precedence::Holder alone(nullptr, 7);
-  precedence.give_way(0);
+  Precedence::Place usual(precedence, 0);
+  usual.enter();
+  give_way(precedence, 0);
 }
 
 }  // namespace

@@ -46,9 +46,8 @@ struct Call {
   bool in_background = false;
   /// Set by the first wait that has to sleep: a call that nobody keeps waiting reads no clock.
   std::optional<Deadline> deadline = std::nullopt;
-  /// Of the group's operations, and this one's place among them. None: there are no others.
-  Precedence* precedence = nullptr;
-  int priority = 0;
+  /// Among the group's operations. None: there are no others.
+  Precedence::Place* place = nullptr;
 
   Deadline until() {
     if (!deadline) deadline = deadline_after(timeout);
@@ -57,7 +56,7 @@ struct Call {
 
   /// To be called between two blocks, by those that hold nothing which others wait for.
   void give_way() const {
-    if (precedence != nullptr) precedence->give_way(priority);
+    if (place != nullptr) place->give_way();
   }
 };
 
