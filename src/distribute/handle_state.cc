@@ -27,6 +27,11 @@ void Handle::State::finish(std::exception_ptr error) {
   if (callback) callback();
 }
 
+void Handle::State::forget_error() {
+  const std::lock_guard lock(mutex_);
+  error_ = nullptr;
+}
+
 void Handle::State::call_when_done(std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
@@ -45,6 +50,7 @@ Handle make_handle(std::shared_ptr<Handle::State> state) {
                      state->wait();
                    } catch (const std::exception&) {  // the next call gives it again
                    }
+                   state->forget_error();
                  }});
 }
 

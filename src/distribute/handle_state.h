@@ -20,6 +20,9 @@ class Handle::State {
 
   void finish(std::exception_ptr error);
 
+  /// For the last who could ask: so that the error goes there, and not with the thread that threw.
+  void forget_error();
+
   /// Calls this once it is done, on the thread that finishes it, or at once.
   void call_when_done(std::function<void()> callback);
 
