@@ -43,6 +43,17 @@ std::string sentence_alone(Plan& plan, Transport& transport) {
   return "";
 }
 
+/// Sums nine ones of each of three ranks by a plan for them.
+template <typename Plan>
+void sum_ones_of_3(Plan plan, Transport& transport, std::uint64_t& wave_base, Call& call) {
+  const std::vector<float> row(9, 1);
+  std::vector<float> result(9);
+  const auto* input = reinterpret_cast<const std::byte*>(row.data());
+  auto* output = reinterpret_cast<std::byte*>(result.data());
+  plan.run(transport, wave_base, {&input, 1}, {&output, 1}, call);
+  EXPECT_EQ(result, std::vector<float>(9, 3));
+}
+
 /// `run(rank, call)` of each rank waits as long as something that matters more is under way, and
 /// no longer; what matters as much does not hold it up.
 template <typename Run>
