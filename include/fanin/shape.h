@@ -24,7 +24,11 @@ class Shape {
   std::span<const std::int64_t> dims() const { return dims_; }
   std::size_t element_count() const { return element_count_; }
 
-  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+  friend bool operator==(const Shape& a, const Shape& b) {
+    // Shapes of one dimension, as those of most gradients that travel, are known by their counts.
+    return a.element_count_ == b.element_count_ && a.rank() == b.rank() &&
+           (a.rank() <= 1 || a.dims_ == b.dims_);
+  }
 
  private:
   std::vector<std::int64_t> dims_;

@@ -132,8 +132,8 @@ class Checker {
     if (wanted_.count == 0 || !arguments_.out) return;
     check_output(operation_, *arguments_.out, result_dtype(request_.op, given_dtype()),
                  result_shape(request_, rank_, size_));
-    if (has_input())
-      check_overlap(operation_, arguments_.input.bytes(), arguments_.out->bytes, is_in_place());
+    if (has_input() && !is_in_place())
+      check_apart(operation_, arguments_.input.bytes(), arguments_.out->bytes);
   }
 
   /// Whether the parts lie as in one row of all parts, of which input and output are pieces. Then
@@ -192,10 +192,8 @@ Shape result_shape(const Request& request, int rank, int size) {
   return with_rows(request.extents.sum(wanted_parts(goal, size, rank, request.root)), shape);
 }
 
-void check_timeout(const std::optional<std::chrono::duration<double>>& timeout) {
-  if (timeout)
-    require(timeout->count() > 0, ErrorKind::kBadOption, "a timeout must be above 0 s, got {} s",
-            timeout->count());
+void throw_bad_timeout(std::chrono::duration<double> timeout) {
+  throw_invalid(ErrorKind::kBadOption, "a timeout must be above 0 s, got {} s", timeout.count());
 }
 
 void check_options(Request::Operation operation, const AllReduceOptions& options) {
@@ -210,33 +208,30 @@ void check_options(Request::Operation operation, const AllReduceOptions& options
           name(operation), options.priority);
 }
 
-void check_output(Request::Operation operation, const TensorView& out, DType dtype,
-                  const Shape& shape) {
-  if (out.dtype != dtype)
-    throw InvalidArgument(ErrorKind::kDtypeMismatch,
-                          fmt::format("the output of {} is {}, but its result is {}",
-                                      name(operation), name(out.dtype), name(dtype)));
-  if (out.shape != shape)
-    throw InvalidArgument(ErrorKind::kShapeMismatch,
-                          fmt::format("the output of {} has shape {}, but its result has {}",
-                                      name(operation), to_string(out.shape), to_string(shape)));
-  const std::size_t bytes = shape.element_count() * size_of(dtype);
-  if (out.bytes.size() != bytes)
-    throw InvalidArgument(ErrorKind::kShapeMismatch,
-                          fmt::format("the output of {} of shape {} has {} bytes instead of {}",
-                                      name(operation), to_string(shape), out.bytes.size(), bytes));
+void throw_bad_output(Request::Operation operation, const TensorView& out, DType dtype,
+                      const Shape& shape) {
+  require(out.dtype == dtype, ErrorKind::kDtypeMismatch,
+          "the output of {} is {}, but its result is {}", name(operation), name(out.dtype),
+          name(dtype));
+  require(out.shape == shape, ErrorKind::kShapeMismatch,
+          "the output of {} has shape {}, but its result has {}", name(operation),
+          to_string(out.shape), to_string(shape));
+  throw_invalid(ErrorKind::kShapeMismatch,
+                "the output of {} of shape {} has {} bytes instead of {}", name(operation),
+                to_string(shape), out.bytes.size(), shape.element_count() * size_of(dtype));
 }
 
-void check_overlap(Request::Operation operation, std::span<const std::byte> input,
-                   std::span<const std::byte> out, bool is_in_place) {
+void check_apart(Request::Operation operation, std::span<const std::byte> input,
+                 std::span<const std::byte> out) {
   const bool are_apart = std::less_equal<>{}(input.data() + input.size(), out.data()) ||
                          std::less_equal<>{}(out.data() + out.size(), input.data());
+  if (are_apart) return;
   const bool may_be_in_place = operation != Request::Operation::kAllToAll;
-  require(are_apart || is_in_place, ErrorKind::kBadOption,
-          "the output of {} overlaps its input; use other memory{}", name(operation),
-          !may_be_in_place                ? ""
-          : has_parts(goal_of(operation)) ? ", or this rank's own part for both"
-                                          : ", or the same for both");
+  throw_invalid(ErrorKind::kBadOption, "the output of {} overlaps its input; use other memory{}",
+                name(operation),
+                !may_be_in_place                ? ""
+                : has_parts(goal_of(operation)) ? ", or this rank's own part for both"
+                                                : ", or the same for both");
 }
 
 }  // namespace fanin

@@ -41,12 +41,24 @@ Shape result_shape(const Request& request, int rank, int size);
 
 // The checks that an all-reduce of many tensors makes too.
 
-void check_timeout(const std::optional<std::chrono::duration<double>>& timeout);
+[[noreturn]] void throw_bad_timeout(std::chrono::duration<double> timeout);
+inline void check_timeout(const std::optional<std::chrono::duration<double>>& timeout) {
+  if (timeout && !(timeout->count() > 0)) throw_bad_timeout(*timeout);
+}
+
 void check_options(Request::Operation operation, const AllReduceOptions& options);
-void check_output(Request::Operation operation, const TensorView& out, DType dtype,
-                  const Shape& shape);
-/// They must lie apart, unless each element is written where it was read.
-void check_overlap(Request::Operation operation, std::span<const std::byte> input,
-                   std::span<const std::byte> out, bool is_in_place);
+
+[[noreturn]] void throw_bad_output(Request::Operation operation, const TensorView& out, DType dtype,
+                                   const Shape& shape);
+inline void check_output(Request::Operation operation, const TensorView& out, DType dtype,
+                         const Shape& shape) {
+  const bool fits = out.dtype == dtype && out.shape == shape &&
+                    out.bytes.size() == shape.element_count() * size_of(dtype);
+  if (!fits) throw_bad_output(operation, out, dtype, shape);
+}
+
+/// For an input and an output of which the one is not written where the other was read.
+void check_apart(Request::Operation operation, std::span<const std::byte> input,
+                 std::span<const std::byte> out);
 
 }  // namespace fanin

@@ -162,8 +162,8 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
   }
   entry.word_count = buffers_ ? 1 : 0;
   if (buffers_) {
-    if (const auto told =
-            buffers_->tell(transport, lane.note(transport.rank(), ticket), inputs, outputs)) {
+    if (const auto told = buffers_->tell(transport, note_of_places(lane, transport.rank(), ticket),
+                                         inputs, outputs)) {
       has_told_ = true;
       entry.words[0] = static_cast<std::uint64_t>(Told::kPlaces);
       std::ranges::copy(*told, entry.words.begin() + 1);
@@ -176,6 +176,11 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
     entry.attached = {to, input_bytes_};
   }
   return entry;
+}
+
+/// Of one tensor nothing is told by notes, so that they need not be found.
+std::span<std::byte> BoundCall::note_of_places(Lane& lane, int rank, const Ticket& ticket) const {
+  return counts_.size() == 1 ? std::span<std::byte>() : lane.note(rank, ticket);
 }
 
 /// Every rank sums what all have said, or put into their slots.
@@ -198,7 +203,7 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
   if (told_count == transport.size()) {
     for (int rank = 0; rank < transport.size(); ++rank)
       buffers_->read(
-          transport, rank, lane.note(rank, ticket),
+          transport, rank, note_of_places(lane, rank, ticket),
           {lane.word(rank, ticket, 1), lane.word(rank, ticket, 2), lane.word(rank, ticket, 3)});
     if (!visible_)
       visible_ = std::make_unique<VisiblePlan>(schedule_, layout_, arithmetic_, transport.rank(),

@@ -69,6 +69,7 @@ class BoundCall {
   std::byte* slot(Lane& lane, int rank, int turn) const;
   void bind_seen(Lane& lane);
   void gather(std::span<const std::byte* const> inputs, std::byte* to);
+  std::span<std::byte> note_of_places(Lane& lane, int rank, const Ticket& ticket) const;
   Lane::Entry first_message(Lane& lane, const Ticket& ticket,
                             std::span<const std::byte* const> inputs,
                             std::span<std::byte* const> outputs);

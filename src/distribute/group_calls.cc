@@ -30,11 +30,13 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
   require(!inputs.empty(), ErrorKind::kEmpty, "an all-reduce needs at least one tensor");
   require(inputs.size() == outputs.size(), ErrorKind::kBadOption,
           "{} outputs were given for {} inputs; give one for each", outputs.size(), inputs.size());
-  check_options(Request::Operation::kAllReduce, options);
+  check_timeout(options.timeout);
   require(options.extents.empty(), ErrorKind::kBadOption,
           "all_reduce has no parts for which extents could be given; leave them out");
   const std::string& algorithm = resolve(options.algorithm);
   if (bench.calls.empty() || !is_for(bench.calls.front().request(), inputs, options, algorithm)) {
+    // What was bound before has been checked then.
+    check_options(Request::Operation::kAllReduce, options);
     Request request{.operation = Request::Operation::kAllReduce,
                     .op = options.op,
                     .accumulation = options.accumulation,
@@ -55,18 +57,14 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
   bench.outputs.clear();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::span<const std::byte> in = inputs[i].bytes();
-    const std::span<const std::byte> out = outputs[i].bytes;
+    const std::span<std::byte> out = outputs[i].bytes;
     check_output(Request::Operation::kAllReduce, outputs[i], result, inputs[i].shape());
-    check_overlap(Request::Operation::kAllReduce, in, out,
-                  in.data() == out.data() && in.size() == out.size());
-    bench.inputs.push_back(inputs[i].bytes().data());
-    bench.outputs.push_back(outputs[i].bytes.data());
+    const bool is_in_place = in.data() == out.data() && in.size() == out.size();
+    if (!is_in_place) check_apart(Request::Operation::kAllReduce, in, out);
+    bench.inputs.push_back(in.data());
+    bench.outputs.push_back(out.data());
   }
   return bound;
-}
-
-const std::string& Group::State::resolve(const std::string& algorithm) const {
-  return algorithm == kAutomatic ? automatic_ : algorithm;
 }
 
 Request Group::State::request_of(const Arguments& arguments) {

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-#include "distribute/host_levels.h"
 #include "fanin/context.h"
 #include "transports/epoch.h"
 
@@ -61,15 +60,6 @@ Ticket Group::State::next_ticket(const std::optional<std::uint64_t>& epoch) {
                                                    return "an operation that had not begun";
                                                  }});
   return {epoch_, ++operation_count_};
-}
-
-Group::State::Bench& Group::State::bench_of(const Ticket& ticket) {
-  return lanes_[ticket.number % lanes_.size()];
-}
-
-Group::State::Bench& Group::State::take_bench(const Ticket& ticket) {
-  if (has_handles_) progress_.wait_for_lane(static_cast<int>(ticket.number % lanes_.size()));
-  return bench_of(ticket);
 }
 
 BoundCall& Group::State::bind(Bench& bench, Request request) {
@@ -134,14 +124,14 @@ std::vector<std::int64_t> Group::State::told_by(Lane& lane, int rank, const Tick
 
 void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
                        const AllReduceOptions& options, Precedence::Place& place) {
-  Call call{.epoch = ticket.epoch,
-            .timeout = options.timeout.value_or(timeout_),
-            .in_background = options.in_background,
-            .place = &place};
   const auto text = [&] {
     return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };
-  call.describe = std::cref(text);
+  Call call{.epoch = ticket.epoch,
+            .timeout = options.timeout.value_or(timeout_),
+            .describe = std::cref(text),
+            .in_background = options.in_background,
+            .place = &place};
   try {
     end_epoch_if_thrown(bench.lane, ticket, [&] {
       bound.run(bench.lane, ticket, options.step, bench.inputs, bench.outputs, call);

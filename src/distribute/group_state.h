@@ -10,6 +10,7 @@
 
 #include "distribute/arguments.h"
 #include "distribute/bound_call.h"
+#include "distribute/host_levels.h"
 #include "distribute/lane.h"
 #include "distribute/post_office.h"
 #include "distribute/progress.h"
@@ -70,9 +71,12 @@ class Group::State {
 
   /// Throws what has ended the epoch, if it is given and over.
   Ticket next_ticket(const std::optional<std::uint64_t>& epoch = std::nullopt);
-  Bench& bench_of(const Ticket& ticket);
+  Bench& bench_of(const Ticket& ticket) { return lanes_[ticket.number % lanes_.size()]; }
   /// The lane of a call that runs on the caller's thread.
-  Bench& take_bench(const Ticket& ticket);
+  Bench& take_bench(const Ticket& ticket) {
+    if (has_handles_) progress_.wait_for_lane(static_cast<int>(ticket.number % lanes_.size()));
+    return bench_of(ticket);
+  }
   BoundCall& bind(Bench& bench, Request request);
 
   Call make_call(const Ticket& ticket, const Timeout& timeout, std::string text) const;
@@ -113,7 +117,9 @@ class Group::State {
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.
-  const std::string& resolve(const std::string& algorithm) const;
+  const std::string& resolve(const std::string& algorithm) const {
+    return algorithm == kAutomatic ? automatic_ : algorithm;
+  }
   Request request_of(const Arguments& arguments);
 
   std::chrono::duration<double> timeout_;

@@ -19,8 +19,11 @@ constexpr std::uint64_t kRefusal = 0;
 }  // namespace
 
 Lane::Lane(std::unique_ptr<Transport> transport)
-    : transport_(std::move(transport)), links_(transport_ ? transport_->links() : nullptr) {
-  for (int rank = 0; transport_ && rank < transport_->size(); ++rank)
+    : transport_(std::move(transport)),
+      links_(transport_ ? transport_->links() : nullptr),
+      rank_(transport_ ? transport_->rank() : 0),
+      size_(transport_ ? transport_->size() : 0) {
+  for (int rank = 0; rank < size_; ++rank)
     for (int turn = 0; turn < 2; ++turn)
       messages_.push_back(&transport_->message(rank, Transport::kCallFlags + turn));
 }
@@ -33,8 +36,8 @@ void Lane::begin(const Ticket& ticket, Call& call) {
   }
   if (last_ > all_heard_) {
     const Ticket before{epoch_, last_};
-    for (int rank = 0; rank < transport_->size(); ++rank)
-      if (rank != transport_->rank())
+    for (int rank = 0; rank < size_; ++rank)
+      if (rank != rank_)
         wait_for_count(*transport_, rank, Transport::kCallFlags + turn(before), last_, call);
     all_heard_ = last_;
   }
@@ -42,7 +45,7 @@ void Lane::begin(const Ticket& ticket, Call& call) {
 
 void Lane::say(const Ticket& ticket, const Entry& entry) {
   const int flag = Transport::kCallFlags + turn(ticket);
-  Transport::Message& mine = message(transport_->rank(), turn(ticket));
+  Transport::Message& mine = message(rank_, turn(ticket));
   mine[0].store(entry.fingerprint, std::memory_order_relaxed);
   for (std::size_t i = 0; i < entry.word_count; ++i)
     mine[i + 1].store(entry.words[i], std::memory_order_relaxed);
@@ -57,10 +60,8 @@ bool Lane::enter(const Ticket& ticket, const Entry& entry, Call& call) {
   say(ticket, entry);
   const int flag = Transport::kCallFlags + turn(ticket);
   bool are_same = true;
-  const int mine = transport_->rank();
-  const int size = transport_->size();
-  for (int rank = 0; rank < size; ++rank) {
-    if (rank == mine) continue;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
     try {
       wait_for_count(*transport_, rank, flag, ticket.number, call);
     } catch (const DeadlineExceeded& error) {
@@ -77,7 +78,7 @@ std::string Lane::describe_absent(const Ticket& ticket) const {
   constexpr int kMostNamed = 8;
   std::string names;
   int count = 0;
-  for (int rank = 0; rank < transport_->size(); ++rank) {
+  for (int rank = 0; rank < size_; ++rank) {
     if (transport_->peek(rank, Transport::kCallFlags + turn(ticket)) >=
         flag_value(ticket.epoch, ticket.number))
       continue;
@@ -89,7 +90,7 @@ std::string Lane::describe_absent(const Ticket& ticket) const {
 }
 
 void Lane::write_note(const Ticket& ticket, std::string_view text) {
-  const std::span<std::byte> mine = note(transport_->rank(), ticket);
+  const std::span<std::byte> mine = note(rank_, ticket);
   const std::uint64_t length = std::min(text.size(), mine.size() - sizeof(std::uint64_t));
   std::memcpy(mine.data(), &length, sizeof length);
   std::memcpy(mine.data() + sizeof length, text.data(), length);
@@ -111,10 +112,10 @@ void Lane::refuse(const Ticket& ticket, std::string_view text, Call& call) {
 void Lane::wait_until_heard(const Ticket& ticket, Call& call) {
   if (links_ == nullptr) return;
   transport_->publish(Transport::kHeardFlag, flag_value(ticket.epoch, ticket.number));
-  for (int rank = 0; rank < transport_->size(); ++rank) {
+  for (int rank = 0; rank < size_; ++rank) {
     const bool has_refused =
         message(rank, turn(ticket))[0].load(std::memory_order_relaxed) == kRefusal;
-    if (has_refused || rank == transport_->rank()) continue;
+    if (has_refused || rank == rank_) continue;
     try {
       wait_for_count(*transport_, rank, Transport::kHeardFlag, ticket.number, call);
     } catch (const Error&) {
@@ -126,7 +127,7 @@ void Lane::wait_until_heard(const Ticket& ticket, Call& call) {
 void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
   write_note(ticket, text);
   std::vector<std::string> notes;
-  for (int rank = 0; rank < transport_->size(); ++rank) {
+  for (int rank = 0; rank < size_; ++rank) {
     wait_for_count(*transport_, rank, Transport::kNoteFlag, ticket.number, call);
     const std::span<std::byte> theirs = note(rank, ticket);
     std::uint64_t length = 0;
@@ -137,10 +138,6 @@ void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
   require_epoch(*transport_, call);
   wait_until_heard(ticket, call);
   throw_mismatch(notes, ticket.number);
-}
-
-std::uint64_t Lane::word(int rank, const Ticket& ticket, std::size_t index) const {
-  return message(rank, turn(ticket))[index + 1].load(std::memory_order_relaxed);
 }
 
 const std::byte* Lane::word_bytes(int rank, int turn) const {

@@ -60,7 +60,9 @@ class Lane {
   [[noreturn]] void compare(const Ticket& ticket, std::string_view note, Call& call);
 
   /// A word that a rank said when it entered the operation.
-  std::uint64_t word(int rank, const Ticket& ticket, std::size_t index) const;
+  std::uint64_t word(int rank, const Ticket& ticket, std::size_t index) const {
+    return message(rank, turn(ticket))[index + 1].load(std::memory_order_relaxed);
+  }
 
   /// The bytes of these words, for every operation of a turn.
   const std::byte* word_bytes(int rank, int turn) const;
@@ -87,7 +89,9 @@ class Lane {
   }
 
   std::unique_ptr<Transport> transport_;
-  Links* links_;                               // of the transport, or null
+  Links* links_;  // of the transport, or null
+  int rank_;      // in the transport, asked once
+  int size_;
   std::vector<Transport::Message*> messages_;  // [2 * rank + turn], of the call flags
   std::uint64_t epoch_ = 0;
   std::uint64_t last_ = 0;       // the number of this rank's last operation here

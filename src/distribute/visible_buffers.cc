@@ -42,13 +42,14 @@ VisibleBuffers::VisibleBuffers(std::span<const std::size_t> counts, const Arithm
       result_bytes_(arithmetic.size_of(Cell::kResult)),
       inputs_(counts.size() * static_cast<std::size_t>(rank_count)),
       outputs_(inputs_.size()),
-      renewal_counts_(static_cast<std::size_t>(rank_count)) {}
+      renewal_counts_(static_cast<std::size_t>(rank_count)),
+      last_words_(static_cast<std::size_t>(rank_count)) {}
 
 std::optional<VisibleBuffers::Words> VisibleBuffers::tell(Transport& transport,
                                                           std::span<std::byte> note,
                                                           std::span<const std::byte* const> inputs,
                                                           std::span<std::byte* const> outputs) {
-  if (counts_.size() * sizeof(Place) > note.size()) return std::nullopt;
+  if (counts_.size() > 1 && counts_.size() * sizeof(Place) > note.size()) return std::nullopt;
   const Bounds bounds(transport, transport.rank());
   Place place;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -66,6 +67,8 @@ std::optional<VisibleBuffers::Words> VisibleBuffers::tell(Transport& transport,
 
 void VisibleBuffers::read(Transport& transport, int rank, std::span<const std::byte> note,
                           const Words& words) {
+  std::optional<Words>& last_words = last_words_[static_cast<std::size_t>(rank)];
+  if (last_words == words) return;
   const Bounds bounds(transport, rank);
   const std::size_t first = static_cast<std::size_t>(rank) * counts_.size();
   for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -81,6 +84,7 @@ void VisibleBuffers::read(Transport& transport, int rank, std::span<const std::b
     outputs_[first + i] = output;
   }
   renewal_counts_[static_cast<std::size_t>(rank)] = words[0];
+  if (counts_.size() == 1) last_words = words;
 }
 
 Layout::Range VisibleBuffers::whole_pieces(const std::byte* output, std::size_t bytes,

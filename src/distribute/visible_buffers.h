@@ -51,6 +51,8 @@ class VisibleBuffers {
   std::vector<const std::byte*> inputs_;
   std::vector<std::byte*> outputs_;
   std::vector<std::uint64_t> renewal_counts_;
+  // Of one tensor: what each rank has told last, which is what it tells again most of the time.
+  std::vector<std::optional<Words>> last_words_;
   std::vector<Layout::Range> kept_;
   bool is_kept_known_ = false;  // for these outputs
 };

@@ -81,21 +81,23 @@ void MemoryPlan::bind_ready_sum() {
                           [](const Ref& ref) { return ref.kind == Ref::Kind::kInput; });
   if (!sums_inputs || !operation.finishes || operation.group_count > 0 || operation.join_count > 0)
     return;
-  ready_ =
-      ReadySum::of(arithmetic_, operation.source_count, operation.target_count, element_count_);
+  ready_ = ReadySum::of(arithmetic_, operation.source_count, operation.target_count);
 }
 
-void MemoryPlan::run_ready(std::span<const std::byte* const> inputs,
+void MemoryPlan::run_ready(std::size_t begin, std::size_t end,
+                           std::span<const std::byte* const> inputs,
                            std::span<std::byte* const> outputs) {
+  const std::size_t input_offset = begin * arithmetic_.size_of(Cell::kInput);
+  const std::size_t output_offset = begin * arithmetic_.size_of(Cell::kResult);
   const BoundOperation& operation =
       operations_[programs_[segments_.front().program].first_operation];
   const Ref* const sources = &refs_[operation.first_source];
   for (std::uint32_t i = 0; i < operation.source_count; ++i)
-    ready_->source(i) = inputs[static_cast<std::size_t>(sources[i].rank)];
+    ready_->source(i) = inputs[static_cast<std::size_t>(sources[i].rank)] + input_offset;
   const Ref* const targets = &refs_[operation.first_target];
   for (std::uint32_t i = 0; i < operation.target_count; ++i)
-    ready_->target(i) = outputs[static_cast<std::size_t>(targets[i].rank)];
-  ready_->run();
+    ready_->target(i) = outputs[static_cast<std::size_t>(targets[i].rank)] + output_offset;
+  ready_->run(end - begin);
 }
 
 std::vector<std::uint32_t> MemoryPlan::bind_programs(const MemoryPrograms& programs,
@@ -194,7 +196,7 @@ void MemoryPlan::run(std::span<const std::byte* const> inputs, std::span<std::by
   limits.check();
   const int part_count = bytes_moved_ <= kOneThreadBytes ? 1 : context_.thread_count();
   if (ready_ && part_count == 1 && !limits.are_set() && result_store_ == Store::kCached)
-    return run_ready(inputs, outputs);
+    return run_ready(0, element_count_, inputs, outputs);
   const auto cut = [&](int part) {  // borders on a cache line of the smallest type
     const auto parts = static_cast<std::size_t>(part_count);
     const auto index = static_cast<std::size_t>(part);

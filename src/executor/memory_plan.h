@@ -54,8 +54,7 @@ class MemoryPlan {
   /// The same for some elements of the row of all, on the caller's thread.
   void run_here(std::size_t begin, std::size_t end, std::span<const std::byte* const> inputs,
                 std::span<std::byte* const> outputs, Store store) {
-    if (ready_ && begin == 0 && end == element_count_ && store == Store::kCached)
-      return run_ready(inputs, outputs);
+    if (ready_ && store == Store::kCached) return run_ready(begin, end, inputs, outputs);
     run_range(begin, end, scratch_.front(), inputs, outputs, store);
   }
 
@@ -101,7 +100,8 @@ class MemoryPlan {
                      std::size_t first_tensor);
   void bind_shifts(const Schedule& schedule, const Layout& layout);
   void bind_ready_sum();
-  void run_ready(std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs);
+  void run_ready(std::size_t begin, std::size_t end, std::span<const std::byte* const> inputs,
+                 std::span<std::byte* const> outputs);
   void run_range(std::size_t begin, std::size_t end, ThreadScratch& scratch,
                  std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
                  Store store);

@@ -14,13 +14,16 @@ class ReadySum {
  public:
   /// None if fold() would need more than this.
   static std::optional<ReadySum> of(const Arithmetic& arithmetic, std::size_t source_count,
-                                    std::size_t target_count, std::size_t element_count);
+                                    std::size_t target_count);
 
   /// To be set before the first run; they stay.
   const std::byte*& source(std::size_t index) { return pass_.sources[index]; }
   std::byte*& target(std::size_t index) { return pass_.targets[index]; }
 
-  void run() const { run_pass_(pass_); }
+  void run(std::size_t element_count) {
+    pass_.count = element_count;
+    run_pass_(pass_);
+  }
 
  private:
   ReadySum() = default;

@@ -28,11 +28,11 @@ bool is_same_as_fold(const Arithmetic& arithmetic, std::size_t source_count,
   std::byte* const wanted = results.back().data();
   fold(arithmetic, {.sources = sources, .targets = {&wanted, 1}, .count = count});
 
-  std::optional<ReadySum> sum = ReadySum::of(arithmetic, source_count, target_count, count);
+  std::optional<ReadySum> sum = ReadySum::of(arithmetic, source_count, target_count);
   if (!sum) return false;
   for (std::size_t s = 0; s < source_count; ++s) sum->source(s) = inputs[s].data();
   for (std::size_t t = 0; t < target_count; ++t) sum->target(t) = results[t].data();
-  sum->run();
+  sum->run(count);
   return std::ranges::all_of(results, [&](reference::Memory& result) {
     return result.guards_are_whole() && std::equal(wanted, wanted + result_bytes, result.data());
   });
@@ -52,8 +52,7 @@ TEST(ReadySum, HasTheBitsOfFold) {
 TEST(ReadySum, IsNotForWhatTakesMoreThanAPass) {
   const auto of = [](ReduceOp op, DType dtype, Accumulation accumulation, std::size_t sources,
                      std::size_t targets) {
-    return ReadySum::of(make_arithmetic(op, dtype, accumulation, 2), sources, targets, 4)
-        .has_value();
+    return ReadySum::of(make_arithmetic(op, dtype, accumulation, 2), sources, targets).has_value();
   };
   EXPECT_TRUE(of(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 9, 8));
   EXPECT_FALSE(of(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 10, 8));

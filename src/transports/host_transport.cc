@@ -223,6 +223,8 @@ EpochEnd HostTransport::end_of(std::uint64_t epoch) const {
 
 std::uint64_t HostTransport::wait(int rank, int flag, std::uint64_t value, Call& call) {
   const Flag& theirs = flag_of(rank, flag);
+  if (const std::uint64_t seen = theirs.value.load(std::memory_order_acquire); seen >= value)
+    return seen;
   if (spin_until(theirs, value,
                  call.in_background ? tuning_in_background(how_.tuning) : how_.tuning)) [[likely]]
     return theirs.value.load(std::memory_order_acquire);

@@ -12,24 +12,20 @@ int highest_of(const std::multiset<int>& priorities) {
 
 }  // namespace
 
-Precedence::Place::Place(Precedence& precedence, int priority)
-    : precedence_(precedence), priority_(priority) {
-  if (priority_ == 0) return;
+void Precedence::Place::come() {
   const std::lock_guard lock(precedence_.mutex_);
   precedence_.coming_.insert(priority_);
   precedence_.publish_highest();
 }
 
-void Precedence::Place::enter() {
-  if (priority_ == 0 || has_entered_) return;
+void Precedence::Place::go_in() {
   const std::lock_guard lock(precedence_.mutex_);
   precedence_.entered_.insert(precedence_.coming_.extract(priority_));
   has_entered_ = true;
   precedence_.publish_highest();
 }
 
-Precedence::Place::~Place() {
-  if (priority_ == 0) return;
+void Precedence::Place::leave() {
   const std::lock_guard lock(precedence_.mutex_);
   std::multiset<int>& mine = has_entered_ ? precedence_.entered_ : precedence_.coming_;
   mine.extract(priority_);

@@ -17,13 +17,19 @@ class Precedence {
   /// The place of one operation among the others, as long as it lives.
   class Place {
    public:
-    Place(Precedence& precedence, int priority);
-    ~Place();
+    Place(Precedence& precedence, int priority) : precedence_(precedence), priority_(priority) {
+      if (priority_ != 0) come();
+    }
+    ~Place() {
+      if (priority_ != 0) leave();
+    }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
     /// All ranks have entered it.
-    void enter();
+    void enter() {
+      if (priority_ != 0 && !has_entered_) go_in();
+    }
 
     /// Returns when nothing of a larger priority is under way.
     void give_way() const {
@@ -31,6 +37,9 @@ class Precedence {
     }
 
    private:
+    void come();
+    void go_in();
+    void leave();
     void let_go_first() const;
 
     Precedence& precedence_;
