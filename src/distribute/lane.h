@@ -28,9 +28,10 @@ class Lane {
 
   Transport& transport() { return *transport_; }
 
-  /// Hears what others have sent, where ranks do not see each other: before a new operation.
+  /// Hears what others have sent, where ranks do not see each other: before a new operation. Not
+  /// each time if they follow each other soon, since operations that wait listen too.
   void listen() {
-    if (links_ != nullptr) transport_->listen();
+    if (links_ != nullptr) listen_now_and_then();
   }
 
   /// What a rank says when it enters: the first message.
@@ -79,6 +80,7 @@ class Lane {
   std::uint64_t& wave_base() { return wave_base_; }
 
  private:
+  void listen_now_and_then();
   void say(const Ticket& ticket, const Entry& entry);
   std::string describe_absent(const Ticket& ticket) const;
   void write_note(const Ticket& ticket, std::string_view text);
@@ -97,6 +99,7 @@ class Lane {
   std::uint64_t last_ = 0;       // the number of this rank's last operation here
   std::uint64_t all_heard_ = 0;  // the last one that all ranks are known to have entered
   std::uint64_t wave_base_ = 0;
+  Deadline listened_ = {};  // when it last did
 };
 
 }  // namespace fanin

@@ -30,6 +30,9 @@ class Engine {
   /// Whether threads may take turns to call this.
   virtual bool serves_threads() const = 0;
 
+  /// Whether advance() lets other processes run if nothing has come: then its callers need not.
+  virtual bool yields() const { return false; }
+
   /// Returns when all ranks have called it; throws DeadlineExceeded if they have not after
   /// `timeout`. Throws Unavailable if the engine fails, as the functions below do.
   virtual void meet(std::chrono::duration<double> timeout) = 0;

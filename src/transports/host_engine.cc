@@ -43,6 +43,7 @@ class HostEngine : public Engine {
   std::string describe() const override { return between_->describe(); }
   const std::vector<int>& hosts() const override { return between_->hosts(); }
   bool serves_threads() const override { return between_->serves_threads(); }
+  bool yields() const override { return between_->yields(); }
   void meet(std::chrono::duration<double> timeout) override { between_->meet(timeout); }
 
   void send(int peer, Buffer block) override {

@@ -237,12 +237,9 @@ bool MessageHub::has_sent_all(int peer) {
 bool MessageHub::advance() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;  // another thread does it
-  bool has_come = false;
-  while (const auto arrival = engine_->advance()) {
-    sort(*arrival);
-    has_come = true;
-  }
-  return has_come;
+  const std::optional<Engine::Arrival> arrival = engine_->advance();
+  if (arrival) sort(*arrival);
+  return arrival.has_value();
 }
 
 void MessageHub::sort(const Engine::Arrival& arrival) {

@@ -120,7 +120,8 @@ class MessageHub {
   bool can_send(int peer);
   bool has_sent_all(int peer);
 
-  /// Sorts what has come; whether there was anything.
+  /// Sorts the next message that has come; whether there was one. Not all of them: it may be what
+  /// somebody waits for, and to look once more when nothing is there may let other processes run.
   bool advance();
 
   std::optional<Buffer> take(int channel, int peer, std::uint64_t epoch, const MessageName& name);

@@ -39,7 +39,8 @@ class MessageTransport : public Transport, public Links {
         epochs_(place_.channel == place_.epoch_channel ? channel_
                                                        : hub_->find_open(place_.epoch_channel)),
         rank_(static_cast<int>(std::ranges::find(place_.members, hub_->engine().rank()) -
-                               place_.members.begin())) {}
+                               place_.members.begin())),
+        link_patience_(hub_->engine().yields()) {}
   ~MessageTransport() override { hub_->close(place_.channel); }
   MessageTransport(const MessageTransport&) = delete;
   MessageTransport& operator=(const MessageTransport&) = delete;
@@ -129,7 +130,7 @@ class MessageTransport : public Transport, public Links {
   }
 
   std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) override {
-    Patience patience;
+    Patience patience(hub_->engine().yields());
     std::optional<Deadline> relay_time;
     for (;;) {
       if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
@@ -143,7 +144,9 @@ class MessageTransport : public Transport, public Links {
     }
   }
 
-  void listen() override { hub_->advance(); }
+  void listen() override {
+    while (hub_->advance()) continue;
+  }
 
   std::uint64_t epoch() const override { return epochs_.epoch.load(std::memory_order_acquire); }
 

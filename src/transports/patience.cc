@@ -34,10 +34,10 @@ void Patience::rest(Transport& transport, int peer, Call& call, const std::funct
         fmt::format("rank {} waited {:.3g} s for {}, until the deadline: {}; {}", transport.rank(),
                     std::chrono::duration<double>(now - *since_).count(), transport.describe(peer),
                     call.describe(), describe_last_sign(transport, peer)));
-  if (now - *since_ < (call.in_background ? kShortYieldingTime : kYieldingTime))
-    std::this_thread::yield();
-  else
+  if (now - *since_ >= (call.in_background ? kShortYieldingTime : kYieldingTime))
     std::this_thread::sleep_for(kSleep);
+  else if (!others_run_)
+    std::this_thread::yield();
 }
 
 }  // namespace fanin
