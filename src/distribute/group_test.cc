@@ -198,6 +198,35 @@ TEST(Group, RefusesOutputsThatDoNotFit) {
   refuse(TensorView::over(out.subspan(2, 4), {4}), "overlaps its input");
 }
 
+// A call like the one before takes a shorter way, past checks that the one before has passed.
+TEST(Group, RefusesWhatIsWrongInACallLikeTheOneBefore) {
+  auto groups = make_groups(1);
+  const Tensor input = filled(2, 1);
+  std::vector<int> sums(3);
+  const auto reduce = [&](std::size_t first, const AllReduceOptions& options) {
+    groups[0].all_reduce(input, TensorView::over(std::span(sums).subspan(first, 2), Shape{2}),
+                         options);
+  };
+  const std::vector<AllReduceOptions> wrong = {
+      {.timeout = duration<double>(0)},
+      {.extents = {2}},
+      {.priority = -1},
+      {.accumulation = Accumulation::kExact},
+      {.op = static_cast<ReduceOp>(99)},
+  };
+  for (const AllReduceOptions& options : wrong) {
+    for (int lane = 0; lane < 2; ++lane) reduce(0, {});
+    EXPECT_THROW(reduce(0, options), InvalidArgument);
+  }
+  for (int lane = 0; lane < 2; ++lane) reduce(1, {});
+  EXPECT_THROW(
+      groups[0].all_reduce(input, {std::as_writable_bytes(std::span(sums)), DType::kInt32, {2}}),
+      InvalidArgument);
+  EXPECT_THROW(groups[0].all_reduce(Tensor::view(std::span<const int>(sums).first(2), Shape{2}),
+                                    TensorView::over(std::span(sums).subspan(1, 2), Shape{2})),
+               InvalidArgument);
+}
+
 TEST(Group, RefusesUnknownAlgorithmsAndTimeouts) {
   auto groups = make_groups(1);
   EXPECT_THROW(groups[0].all_reduce(filled(1, 1), {.algorithm = "gossip"}), InvalidArgument);

@@ -237,9 +237,14 @@ bool MessageHub::has_sent_all(int peer) {
 bool MessageHub::advance() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return false;  // another thread does it
-  const std::optional<Engine::Arrival> arrival = engine_->advance();
-  if (arrival) sort(*arrival);
-  return arrival.has_value();
+  bool has_come = false;
+  while (const auto arrival = engine_->advance()) {
+    sort(*arrival);
+    has_come = true;
+    // It may be what somebody waits for, who must not wait until others have run.
+    if (engine_->yields()) break;
+  }
+  return has_come;
 }
 
 void MessageHub::sort(const Engine::Arrival& arrival) {

@@ -120,8 +120,7 @@ class MessageHub {
   bool can_send(int peer);
   bool has_sent_all(int peer);
 
-  /// Sorts the next message that has come; whether there was one. Not all of them: it may be what
-  /// somebody waits for, and to look once more when nothing is there may let other processes run.
+  /// Sorts what has come; whether there was anything. Only the next message if the engine yields.
   bool advance();
 
   std::optional<Buffer> take(int channel, int peer, std::uint64_t epoch, const MessageName& name);
