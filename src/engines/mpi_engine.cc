@@ -28,9 +28,7 @@ class MpiEngine : public Engine {
     int serves = 0;
     check(mpi_.serves_threads(&serves), "MPI_Query_thread");
     serves_threads_ = serves != 0;
-    int yields = 0;
-    check(mpi_.yields(&yields), "asking MPI whether it yields");
-    yields_ = yields != 0;
+    yields_ = mpi_.yields() != 0;
     wait_for_all(communicator, timeout);
     check(mpi_.open(communicator, &communicator_, &rank_, &size_), "MPI_Comm_dup");
     hosts_.resize(static_cast<std::size_t>(size_));

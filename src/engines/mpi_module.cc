@@ -163,21 +163,20 @@ int serves_threads(int* answer) {
 
 /// By a variable of Open MPI, which its mpirun sets where ranks outnumber cores. Others have none,
 /// and do not yield.
-int yields(int* answer) {
-  *answer = 0;
+int yields() {
   int level = 0;
-  const int error = MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level);
-  if (error != MPI_SUCCESS) return error;
+  if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return 0;
+  std::uint64_t value = 0;  // of a type that is not told here
   int index = 0;
   int count = 0;
   MPI_T_cvar_handle handle = nullptr;
   if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
       MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
-    std::uint64_t value = 0;  // of a type that is not told here
-    if (count == 1 && MPI_T_cvar_read(handle, &value) == MPI_SUCCESS) *answer = value != 0 ? 1 : 0;
+    if (count == 1 && MPI_T_cvar_read(handle, &value) != MPI_SUCCESS) value = 0;
     MPI_T_cvar_handle_free(&handle);
   }
-  return MPI_T_finalize();
+  MPI_T_finalize();
+  return value != 0 ? 1 : 0;
 }
 
 MPI_Comm communicator_at(const void* user) {

@@ -348,21 +348,16 @@ inline bool is_plain_sum(const Pass& pass) {
 /// those of a vector's lanes. Calls of a few bytes are little more than this.
 template <class T>
 HWY_INLINE void sum_one_by_one(const Pass& pass, std::size_t begin) {
-  // In locals, since targets might be anything.
-  const std::size_t count = pass.count;
-  const std::size_t source_count = pass.source_count;
-  const std::size_t target_count = pass.target_count;
-  const auto divisor = static_cast<T>(pass.divisor);
-  for (std::size_t i = begin; i < count; ++i) {
+  for (std::size_t i = begin; i < pass.count; ++i) {
     const auto load = [&](std::size_t s) {
       T value;
       std::memcpy(&value, pass.sources[s] + i * sizeof value, sizeof value);
       return value;
     };
     T sum = load(0);
-    for (std::size_t s = 1; s < source_count; ++s) sum += load(s);
-    if (divisor != 1) sum /= divisor;
-    for (std::size_t t = 0; t < target_count; ++t)
+    for (std::size_t s = 1; s < pass.source_count; ++s) sum += load(s);
+    if (pass.divisor != 1) sum /= static_cast<T>(pass.divisor);
+    for (std::size_t t = 0; t < pass.target_count; ++t)
       std::memcpy(pass.targets[t] + i * sizeof sum, &sum, sizeof sum);
   }
 }

@@ -223,6 +223,7 @@ EpochEnd HostTransport::end_of(std::uint64_t epoch) const {
 
 std::uint64_t HostTransport::wait(int rank, int flag, std::uint64_t value, Call& call) {
   const Flag& theirs = flag_of(rank, flag);
+  // Mostly it is there, and how to wait need not be known.
   if (const std::uint64_t seen = theirs.value.load(std::memory_order_acquire); seen >= value)
     return seen;
   if (spin_until(theirs, value,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "fanin/context.h"
@@ -236,7 +237,10 @@ bool MessageHub::has_sent_all(int peer) {
 
 bool MessageHub::advance() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return false;  // another thread does it
+  if (!lock) {  // another thread does it
+    std::this_thread::yield();
+    return false;
+  }
   bool has_come = false;
   while (const auto arrival = engine_->advance()) {
     sort(*arrival);
