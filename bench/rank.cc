@@ -4,6 +4,7 @@
 #include "rank.h"
 
 #include <fcntl.h>
+#include <immintrin.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -143,6 +144,15 @@ Request read_request(std::istringstream& words) {
 
 float term(int rank, int iteration) { return static_cast<float>(1 + rank + iteration % 3); }
 
+/// The same instructions in every program, however it is compiled: what is timed next takes up to
+/// 1.4 times as long after narrow stores.
+[[gnu::target("avx")]] void fill(std::span<float> tensor, float value) {
+  const __m256 values = _mm256_set1_ps(value);
+  std::size_t at = 0;
+  for (; at + 8 <= tensor.size(); at += 8) _mm256_storeu_ps(&tensor[at], values);
+  for (; at < tensor.size(); ++at) tensor[at] = value;
+}
+
 float total(int size, int iteration) {
   float sum = 0;
   for (int rank = 0; rank < size; ++rank) sum += term(rank, iteration);
@@ -249,7 +259,7 @@ std::vector<std::size_t> read_counts(const std::string& path) {
 }
 
 void rewrite(std::span<const std::span<float>> tensors, int rank, int iteration) {
-  for (const std::span<float> tensor : tensors) std::ranges::fill(tensor, term(rank, iteration));
+  for (const std::span<float> tensor : tensors) fill(tensor, term(rank, iteration));
 }
 
 void check_sums(std::span<const std::span<float>> tensors, int size, int iteration) {
