@@ -19,11 +19,20 @@ constexpr std::size_t kTinyBytes = (Transport::kMessageWords - 1) * sizeof(std::
 // twice, so that it pays for longer, unless the data is seen.
 constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
+// Where ranks share cores a hop costs more than reading twice: up to so many bytes of all together.
+constexpr std::size_t kSmallBytesOfAllSharing = 256 << 10;
 // Between hosts a hop costs more: up to so many bytes of one rank, and of all together. What one
 // says must be short enough for the engine to take it at once, because nobody waits until others
 // have received it.
 constexpr std::size_t kSmallBytesOfHosts = 12 << 10;
 constexpr std::size_t kSmallBytesOfAllHosts = 64 << 10;
+
+/// Up to so many bytes ranks of one host sum everything themselves, unless the data is seen.
+std::size_t most_slot_bytes(int rank_count, bool share_cores) {
+  if (rank_count == 2) return kSmallBytesOfTwo;
+  const std::size_t shared = kSmallBytesOfAllSharing / static_cast<std::size_t>(rank_count);
+  return share_cores ? std::max(kSmallBytes, shared) : kSmallBytes;
+}
 
 /// At the start of each window: two slots that take turns.
 std::size_t slot_bytes(std::size_t window_bytes) {
@@ -52,14 +61,14 @@ Layout layout_of(const std::vector<std::size_t>& counts, const Schedule& schedul
 }  // namespace
 
 std::string describe_ways(int rank_count) {
+  const std::string alone = bytes_text(most_slot_bytes(rank_count, false));
+  const std::string sharing = bytes_text(most_slot_bytes(rank_count, true));
   return fmt::format(
       "between ranks of one host the algorithm decides the order of the sum, not the way: memory "
-      "of "
-      "Group::allocate() is written by all ranks from {} up; anything else goes in the first "
-      "message "
-      "up to {}, in one hop up to {}, by windows above",
-      bytes_text(kSmallBytes), bytes_text(kTinyBytes),
-      bytes_text(rank_count == 2 ? kSmallBytesOfTwo : kSmallBytes));
+      "of Group::allocate() is written by all ranks from {} up; anything else goes in the first "
+      "message up to {}, in one hop up to {}{}, by windows above",
+      bytes_text(kSmallBytes), bytes_text(kTinyBytes), alone,
+      sharing == alone ? "" : fmt::format(" ({} where ranks share cores)", sharing));
 }
 
 BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& context)
@@ -76,7 +85,8 @@ BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& c
       room_{.window_begin = 2 * slot_bytes(lane.transport().window(0).size()),
             .window_bytes = lane.transport().window(0).size() -
                             2 * slot_bytes(lane.transport().window(0).size()),
-            .flag_count = lane.transport().flag_count()},
+            .flag_count = lane.transport().flag_count(),
+            .ranks_share_cores = lane.transport().shares_cores()},
       way_(choose(lane.transport())) {
   const int ranks = lane.transport().size();
   if (way_ == Way::kSlot || way_ == Way::kLarge) buffers_.emplace(counts_, arithmetic_, ranks);
@@ -110,7 +120,8 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
                 : kSmallBytes;
   if (input_bytes_ <= std::min(small, slot)) return Way::kSmall;
   if (has_links) return Way::kMessage;
-  return rank_count == 2 && input_bytes_ <= slot ? Way::kSlot : Way::kLarge;
+  const std::size_t most = std::min(most_slot_bytes(rank_count, transport.shares_cores()), slot);
+  return input_bytes_ <= most ? Way::kSlot : Way::kLarge;
 }
 
 std::byte* BoundCall::slot(Lane& lane, int rank, int turn) const {
@@ -147,7 +158,7 @@ void BoundCall::gather(std::span<const std::byte* const> inputs, std::byte* to) 
 
 Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
                                      std::span<const std::byte* const> inputs,
-                                     std::span<std::byte* const> outputs) {
+                                     std::span<std::byte* const> outputs, const Call& call) {
   Lane::Entry entry;
   Transport& transport = lane.transport();
   if (way_ == Way::kTiny) {
@@ -162,10 +173,11 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
   }
   entry.word_count = buffers_ ? 1 : 0;
   if (buffers_) {
+    if (call.is_alone) entry.words[0] |= kToldAlone;
     if (const auto told = buffers_->tell(transport, note_of_places(lane, transport.rank(), ticket),
                                          inputs, outputs)) {
       has_told_ = true;
-      entry.words[0] = static_cast<std::uint64_t>(Told::kPlaces);
+      entry.words[0] |= kToldPlaces;
       std::ranges::copy(*told, entry.words.begin() + 1);
       entry.word_count += told->size();
     }
@@ -193,13 +205,18 @@ void BoundCall::run_small(Lane& lane, const Ticket& ticket,
   memory_->run_here(0, layout_.element_count(), seen, outputs, Store::kCached);
 }
 
+int BoundCall::count_who_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const {
+  int count = 0;
+  for (int rank = 0; rank < schedule_->schedule().rank_count; ++rank)
+    if ((lane.word(rank, ticket, 0) & what) != 0) ++count;
+  return count;
+}
+
 /// Directly if all have told where their data is.
 void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                          std::span<std::byte* const> outputs, Call& call) {
   Transport& transport = lane.transport();
-  int told_count = 0;
-  for (int rank = 0; rank < transport.size(); ++rank)
-    if (Told{lane.word(rank, ticket, 0)} == Told::kPlaces) ++told_count;
+  const int told_count = count_who_told(kToldPlaces, lane, ticket);
   if (told_count == transport.size()) {
     for (int rank = 0; rank < transport.size(); ++rank)
       buffers_->read(
@@ -212,7 +229,10 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
   } else if (told_count == 0 && way_ == Way::kSlot) {
     run_small(lane, ticket, inputs, outputs);
   } else {
-    window_->run(transport, lane.wave_base(), inputs, outputs, call);
+    // Who is alone in this operation has left the one before, and is not yet in the next.
+    const bool are_alone = count_who_told(kToldAlone, lane, ticket) == transport.size();
+    window_->run(transport, lane.wave_base(), inputs, outputs, call,
+                 are_alone ? lane.common_windows() : nullptr);
   }
 }
 
@@ -226,7 +246,7 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
   Transport& transport = lane.transport();
   has_told_ = false;
   lane.begin(ticket, call);
-  Lane::Entry entry = first_message(lane, ticket, inputs, outputs);
+  Lane::Entry entry = first_message(lane, ticket, inputs, outputs, call);
   entry.fingerprint = fingerprint_of(fingerprint_, step);
   if (!lane.enter(ticket, entry, call)) [[unlikely]]
     lane.compare(ticket, to_note(request_, step, lane.note(0, ticket).size() / 2), call);

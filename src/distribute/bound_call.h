@@ -60,8 +60,9 @@ class BoundCall {
     kWindow,   // by windows
     kMessage,  // by messages
   };
-  /// What ranks say in the first message about data that they may see.
-  enum class Told : std::uint64_t { kNothing = 0, kPlaces = 1 };
+  /// What ranks say in the first message of kSlot and kLarge: bits of its first word.
+  static constexpr std::uint64_t kToldPlaces = 1;  // where their data is
+  static constexpr std::uint64_t kToldAlone = 2;   // that nothing else of theirs is under way
 
   Way choose(Transport& transport) const;
   void move(Lane& lane, std::span<const std::byte* const> inputs,
@@ -72,7 +73,8 @@ class BoundCall {
   std::span<std::byte> note_of_places(Lane& lane, int rank, const Ticket& ticket) const;
   Lane::Entry first_message(Lane& lane, const Ticket& ticket,
                             std::span<const std::byte* const> inputs,
-                            std::span<std::byte* const> outputs);
+                            std::span<std::byte* const> outputs, const Call& call);
+  int count_who_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
   void run_small(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                  std::span<std::byte* const> outputs);
   void run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,

@@ -131,6 +131,16 @@ TEST(CollectiveAllReduce, PlansSayHowDataTravels) {
                         HasSubstr("in the first message up to 40 B, in one hop up to 262 kB"))));
 }
 
+TEST(CollectiveAllReduce, PlansSayWhatRanksThatShareCoresDo) {
+  std::vector<Group> groups = in_process(4, test::Seconds(1));
+  const CollectiveAllReduce ops(groups[0], devices_of(1));
+  const ReductionPlan plan =
+      ops.plan(ReduceOp::kSum, devices_of(1), {{"a", DType::kFloat32, Shape{10}}});
+  EXPECT_THAT(plan.notes,
+              testing::Contains(HasSubstr("in one hop up to 2.05 kB (65.5 kB where ranks share "
+                                          "cores), by windows above")));
+}
+
 TEST(CollectiveAllReduce, WhatOneWorkerRefusesIsToldToTheOthers) {
   std::vector<Group> groups = in_process(3, test::Seconds(20));
   test::on_all_ranks(groups, [](Group& group) {

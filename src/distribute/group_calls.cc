@@ -84,9 +84,17 @@ BoundCall& Group::State::prepare(Bench& bench, const Arguments& arguments) {
 
 template <typename Prepare>
 void Group::State::perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
-                           Precedence::Place& place, Prepare&& prepare) {
+                           Precedence::Place& place, bool is_alone, Prepare&& prepare) {
   BoundCall& bound = *check_or_refuse(bench, ticket, [&] { return &prepare(bench); });
-  run(bench, ticket, bound, options, place);
+  run(bench, ticket, bound, options, place, is_alone);
+}
+
+template <typename Prepare>
+void Group::State::perform_now(const AllReduceOptions& options, Prepare&& prepare) {
+  const Ticket ticket = next_ticket(options.epoch);
+  Precedence::Place place(precedence_, options.priority);
+  // Without handles one operation ends before the next begins.
+  perform(take_bench(ticket), ticket, options, place, !has_handles_, prepare);
 }
 
 template <typename Prepare>
@@ -100,16 +108,14 @@ Handle Group::State::submit(AllReduceOptions options, Prepare prepare) {
   return progress_.submit(
       {static_cast<int>(ticket.number % lanes_.size()), options.priority},
       [this, ticket, options, place = std::move(place), prepare = std::move(prepare)] {
-        perform(bench_of(ticket), ticket, options, *place, prepare);
+        perform(bench_of(ticket), ticket, options, *place, false, prepare);
       });
 }
 
 void Group::State::all_reduce(std::span<const Tensor> inputs, std::span<const TensorView> outputs,
                               const AllReduceOptions& options) {
-  const Ticket ticket = next_ticket(options.epoch);
-  Precedence::Place place(precedence_, options.priority);
-  perform(take_bench(ticket), ticket, options, place,
-          [&](Bench& bench) -> BoundCall& { return prepare(bench, inputs, outputs, options); });
+  perform_now(options,
+              [&](Bench& bench) -> BoundCall& { return prepare(bench, inputs, outputs, options); });
 }
 
 Handle Group::State::start_all_reduce(std::span<const Tensor> inputs,
@@ -123,10 +129,8 @@ Handle Group::State::start_all_reduce(std::span<const Tensor> inputs,
 }
 
 void Group::State::call(const Arguments& arguments) {
-  const Ticket ticket = next_ticket(arguments.options.epoch);
-  Precedence::Place place(precedence_, arguments.options.priority);
-  perform(take_bench(ticket), ticket, arguments.options, place,
-          [&](Bench& bench) -> BoundCall& { return prepare(bench, arguments); });
+  perform_now(arguments.options,
+              [&](Bench& bench) -> BoundCall& { return prepare(bench, arguments); });
 }
 
 Handle Group::State::start(Arguments arguments) {
@@ -175,7 +179,7 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
     BoundCall& bound =
         *check_or_refuse(bench, ticket, [&] { return &bind(bench, std::move(request)); });
     end_epoch_if_thrown(bench.lane, ticket, [&] { make_room(bound.request()); });
-    run(bench, ticket, bound, options, place);
+    run(bench, ticket, bound, options, place, !has_handles_);
   } else {
     Call call = make_call(ticket, options.timeout, describe(request));
     call.in_background = options.in_background;

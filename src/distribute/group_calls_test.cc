@@ -188,6 +188,36 @@ void check_handles(Group& group) {
   }
 }
 
+/// All ranks wait for each operation, or one does, or none, or all wait for every other: those that
+/// are under way at once, and overtake each other, must not meet in the same windows.
+void check_handles_of_some(Group& group) {
+  constexpr std::size_t kCount = 300'000;
+  constexpr int kOperations = 4;
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < kOperations; ++i)
+    inputs.push_back(filled(kCount, static_cast<float>(10 * i + group.rank())));
+  for (int round = 0; round < 5; ++round) {
+    if (round == 4) group.barrier();  // what was on one lane is now on the other
+    std::vector<std::vector<float>> results(kOperations, std::vector<float>(kCount));
+    std::vector<Handle> handles;
+    for (std::size_t i = 0; i < kOperations; ++i) {
+      const TensorView out = TensorView::over(std::span(results[i]), inputs[i].shape());
+      const AllReduceOptions options{.priority = static_cast<int>(i % 2)};
+      if (round == 0 || (round == 1 && group.rank() == 0) || (round >= 3 && i % 2 == 1))
+        group.all_reduce({&inputs[i], 1}, {&out, 1}, options);
+      else
+        handles.push_back(group.start_all_reduce({&inputs[i], 1}, {&out, 1}, options));
+    }
+    for (Handle& handle : handles) handle.wait();
+    for (int i = 0; i < kOperations; ++i) {
+      const int wanted = 10 * i * group.size() + group.size() * (group.size() - 1) / 2;
+      const std::vector<float>& result = results[static_cast<std::size_t>(i)];
+      expect(std::ranges::count(result, static_cast<float>(wanted)) == kCount,
+             fmt::format("round {}, operation {}", round, i));
+    }
+  }
+}
+
 void check_subgroups(Group& group) {
   std::vector<int> even, all(static_cast<std::size_t>(group.size()));
   for (int rank = 0; rank < group.size(); rank += 2) even.push_back(rank);
@@ -212,10 +242,16 @@ struct Check {
   const char* name;
   void (*run)(Group&);
 };
-constexpr Check kChecks[] = {{"all_reduce", check_all_reduce}, {"lists", check_lists},
-                             {"pieces", check_pieces},         {"reduce", check_reduce},
-                             {"broadcast", check_broadcast},   {"all_gather", check_all_gather},
-                             {"handles", check_handles},       {"subgroups", check_subgroups}};
+// The first one begins without handles, and the group has had some after it.
+constexpr Check kChecks[] = {{"handles of some", check_handles_of_some},
+                             {"all_reduce", check_all_reduce},
+                             {"lists", check_lists},
+                             {"pieces", check_pieces},
+                             {"reduce", check_reduce},
+                             {"broadcast", check_broadcast},
+                             {"all_gather", check_all_gather},
+                             {"handles", check_handles},
+                             {"subgroups", check_subgroups}};
 
 TEST(GroupCalls, AreRightBetweenThreads) {
   for (const int size : {1, 2, 3, 5}) {

@@ -31,6 +31,7 @@ Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<
       lanes_{Bench{Lane(nullptr)}, Bench{Lane(open_beside(*transport, 1))}},
       post_(open_beside(*transport, 2), timeout) {
   lanes_.front().lane = Lane(std::move(transport));
+  lanes_.back().lane.set_common_windows(this->transport());
   if (!this->transport().registered(0).empty())
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
   automatic_ = choose_algorithm(this->transport().hosts());
@@ -42,7 +43,9 @@ Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> tra
       commons_(std::move(commons)),
       lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]))}},
       post_(std::move(transports[2]), timeout),
-      automatic_(choose_algorithm(transport().hosts())) {}
+      automatic_(choose_algorithm(transport().hosts())) {
+  lanes_.back().lane.set_common_windows(transport());
+}
 
 Buffer Group::State::allocate(std::size_t bytes) {
   if (commons_->registered) return commons_->registered->allocate(bytes);
@@ -123,7 +126,7 @@ std::vector<std::int64_t> Group::State::told_by(Lane& lane, int rank, const Tick
 }
 
 void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
-                       const AllReduceOptions& options, Precedence::Place& place) {
+                       const AllReduceOptions& options, Precedence::Place& place, bool is_alone) {
   const auto text = [&] {
     return make_call(ticket, std::nullopt, describe(bound.request())).describe();
   };
@@ -131,6 +134,7 @@ void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
             .timeout = options.timeout.value_or(timeout_),
             .describe = std::cref(text),
             .in_background = options.in_background,
+            .is_alone = is_alone,
             .place = &place};
   try {
     end_epoch_if_thrown(bench.lane, ticket, [&] {

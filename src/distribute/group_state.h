@@ -106,14 +106,16 @@ class Group::State {
                      std::span<const TensorView> outputs, const AllReduceOptions& options);
   BoundCall& prepare(Bench& bench, const Arguments& arguments);
 
-  /// Does what `prepare(bench)` binds: on this thread, or later on that of the handles.
+  /// Does what `prepare(bench)` binds: on the caller's thread, or on that of the handles.
   template <typename Prepare>
   void perform(Bench& bench, const Ticket& ticket, const AllReduceOptions& options,
-               Precedence::Place& place, Prepare&& prepare);
+               Precedence::Place& place, bool is_alone, Prepare&& prepare);
+  template <typename Prepare>
+  void perform_now(const AllReduceOptions& options, Prepare&& prepare);
   template <typename Prepare>
   Handle submit(AllReduceOptions options, Prepare prepare);
   void run(Bench& bench, const Ticket& ticket, BoundCall& bound, const AllReduceOptions& options,
-           Precedence::Place& place);
+           Precedence::Place& place, bool is_alone);
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.

@@ -28,6 +28,11 @@ class Lane {
 
   Transport& transport() { return *transport_; }
 
+  /// Whose windows to use while nobody has another operation under way: the same for all lanes, so
+  /// that they stay in cache. Null: its own.
+  Transport* common_windows() const { return common_windows_; }
+  void set_common_windows(Transport& transport) { common_windows_ = &transport; }
+
   /// Hears what others have sent, where ranks do not see each other: before a new operation. Not
   /// each time if they follow each other soon, since operations that wait listen too.
   void listen() {
@@ -91,6 +96,7 @@ class Lane {
   }
 
   std::unique_ptr<Transport> transport_;
+  Transport* common_windows_ = nullptr;
   Links* links_;  // of the transport, or null
   int rank_;      // in the transport, asked once
   int size_;

@@ -14,6 +14,8 @@ namespace {
 // What all chunks together move in one wave: large enough to hide a hand-over, small enough that
 // the slots of all levels stay in cache.
 constexpr std::size_t kWaveBytes = 256 << 10;
+// Where ranks share cores, a hand-over costs a switch.
+constexpr std::size_t kWaveBytesOfSharing = 512 << 10;
 constexpr std::size_t kSlotLine = 64;
 
 }  // namespace
@@ -21,6 +23,7 @@ constexpr std::size_t kSlotLine = 64;
 /// What one call hands down.
 struct WindowPlan::Run {
   Transport& transport;
+  Transport& windows;
   std::uint64_t wave_base;
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
@@ -58,7 +61,8 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
   require(fits > 0, ErrorKind::kBadSchedule,
           "{}: {} slots do not fit into a window of {} bytes; use fewer ranks or another algorithm",
           data.name, most_slots, room.window_bytes);
-  const std::size_t wanted = kWaveBytes / cell_bytes / static_cast<std::size_t>(data.chunk_count) /
+  const std::size_t wave_bytes = room.ranks_share_cores ? kWaveBytesOfSharing : kWaveBytes;
+  const std::size_t wanted = wave_bytes / cell_bytes / static_cast<std::size_t>(data.chunk_count) /
                              line_elements * line_elements;
   block_ = std::clamp(wanted, line_elements, fits);
   slot_bytes_ = block_ * cell_bytes;
@@ -79,8 +83,8 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
 
 void WindowPlan::run(Transport& transport, std::uint64_t& wave_base,
                      std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
-                     Call& call) {
-  Run run{transport, wave_base, inputs, outputs, call};
+                     Call& call, Transport* windows) {
+  Run run{transport, windows != nullptr ? *windows : transport, wave_base, inputs, outputs, call};
   const auto describe = [&] {
     return fmt::format("{} (level {} of {}, block {} of {})", call.describe(), run.level + 1,
                        program_.level_count, run.wave + 1, wave_count_);
@@ -154,7 +158,7 @@ std::byte* WindowPlan::slot_address(Run& run, const Ref& slot, std::size_t wave)
   const std::size_t set = wave % static_cast<std::size_t>(program_.level_count);
   const std::size_t slot_count = program_.slots[static_cast<std::size_t>(slot.rank)].size();
   const std::size_t index = set * slot_count + static_cast<std::size_t>(slot.index);
-  return run.transport.window(slot.rank).data() + window_begin_ + index * slot_bytes_;
+  return run.windows.window(slot.rank).data() + window_begin_ + index * slot_bytes_;
 }
 
 void WindowPlan::run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave,

@@ -28,6 +28,7 @@ class WindowPlan {
     std::size_t window_begin = 0;
     std::size_t window_bytes = 0;
     int flag_count = 0;
+    bool ranks_share_cores = false;
   };
 
   /// Where the goal gives ranks parts of the data there is one tensor. Throws InvalidArgument
@@ -40,9 +41,11 @@ class WindowPlan {
   /// want may be missing. An output may be its input's memory where the dtypes are equal.
   /// `wave_base` counts the waves of all runs of the epoch so far; all ranks have the same. It is
   /// moved on. Nobody may still be inside an earlier run: the caller sees to that.
+  /// Slots are in the windows of `windows`, of the same ranks, which nobody else uses meanwhile;
+  /// null: those of the transport.
   /// Throws as Transport::wait(), and adds the level and the block to what the call says.
   void run(Transport& transport, std::uint64_t& wave_base, std::span<const std::byte* const> inputs,
-           std::span<std::byte* const> outputs, Call& call);
+           std::span<std::byte* const> outputs, Call& call, Transport* windows = nullptr);
 
   std::size_t block_elements() const { return block_; }
   std::size_t wave_count() const { return wave_count_; }

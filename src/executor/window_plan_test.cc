@@ -72,6 +72,38 @@ TEST(WindowPlan, GivesTheSchedulesSumThroughWindowsOfAnySize) {
   }
 }
 
+TEST(WindowPlan, MayUseTheWindowsOfAnotherTransport) {
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
+  const auto proved = proof_of(ring_of_3());
+  const Layout layout({10'000}, 3, sizeof(float));
+  on_all_ranks(3, 1 << 16, [&](int rank, Transport& transport) {
+    const auto other = transport.open(1, 0, std::array{0, 1, 2}, 0);
+    const std::vector<std::byte> before(transport.window(rank).begin(),
+                                        transport.window(rank).end());
+    const std::vector<float> ones(layout.element_count(), 1.0F);
+    std::vector<float> result(layout.element_count());
+    const auto* const in = reinterpret_cast<const std::byte*>(ones.data());
+    auto* const out = reinterpret_cast<std::byte*>(result.data());
+    WindowPlan plan(proved, layout, sum, rank, {0, 1 << 16, 64}, Context::process());
+    std::uint64_t wave_base = 0;
+    Call call{.describe = [] { return "test"; }};
+    plan.run(transport, wave_base, {&in, 1}, {&out, 1}, call, other.get());
+    EXPECT_EQ(result, std::vector<float>(layout.element_count(), 3.0F));
+    EXPECT_TRUE(std::ranges::equal(before, transport.window(rank))) << "these were not meant";
+  });
+}
+
+TEST(WindowPlan, HandsOverLessOftenWhereRanksShareCores) {
+  const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
+  const auto waves = [&](bool share) {
+    return WindowPlan(proof_of(ring_of_3()), Layout({1 << 20}, 3, 4), sum, 0,
+                      {0, 1 << 22, 64, share}, Context::process())
+        .wave_count();
+  };
+  EXPECT_EQ(waves(false), 17);
+  EXPECT_EQ(waves(true), 9);
+}
+
 TEST(WindowPlan, SaysForWhomItWaitedAndWhere) {
   const Arithmetic sum = make_arithmetic(ReduceOp::kSum, DType::kFloat32, Accumulation::kWide, 3);
   auto transports = make_in_process(3, 1 << 16);

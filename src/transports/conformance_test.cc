@@ -86,6 +86,19 @@ TEST_P(Conformance, SaysWhoIsWho) {
       Each(IsEmpty()));
 }
 
+TEST_P(Conformance, AllAgreeOnWhetherTheyShareCores) {
+  EXPECT_THAT(outcomes({kind(), size()},
+                       [&](Transport& mine) {
+                         mine.publish(7, mine.shares_cores() ? 2 : 1);
+                         for (int peer = 0; peer < size(); ++peer)
+                           expect(wait_for(mine, peer, 7, 1, soon(), "what a rank says") ==
+                                      mine.peek(mine.rank(), 7),
+                                  fmt::format("rank {} says something else", peer));
+                         meet(mine, 1, soon());
+                       }),
+              Each(IsEmpty()));
+}
+
 TEST_P(Conformance, FlagsStartAtZeroAndAreIndependent) {
   EXPECT_THAT(outcomes({kind(), size()},
                        [&](Transport& mine) {

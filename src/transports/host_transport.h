@@ -31,6 +31,7 @@ class HostTransport : public Transport {
   void renew(std::span<const std::span<std::byte>> pieces) final {
     memory_->registered().renew(pieces);
   }
+  bool shares_cores() const final { return how_.tuning.yields > 0; }
   int flag_count() const final { return kHostFlagCount; }
   Message& message(int rank, int flag) final { return flag_of(rank, flag).message; }
   void publish(int flag, std::uint64_t value) final;

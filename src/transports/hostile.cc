@@ -22,6 +22,7 @@ class Hostile final : public Transport {
   int size() const override { return inner_->size(); }
   std::string_view name() const override { return inner_->name(); }
   Sight sight(int peer) const override { return inner_->sight(peer); }
+  bool shares_cores() const override { return inner_->shares_cores(); }
   std::string describe(int peer) const override { return inner_->describe(peer); }
   std::span<std::byte> window(int rank) override { return inner_->window(rank); }
   std::span<std::byte> note(int rank) override { return inner_->note(rank); }

@@ -66,6 +66,15 @@ std::vector<pid_t> processes_of(HostMemory& memory) {
   return processes;
 }
 
+/// Where processes may run can change at any time; so that all agree, the first to look tells.
+bool ranks_have_core_each(HostMemory& memory) {
+  using Cores = HostHeader::Cores;
+  const Cores mine = have_core_each(processes_of(memory)) ? Cores::kOneEach : Cores::kShared;
+  Cores told = Cores::kUnknown;
+  if (memory.header().cores.compare_exchange_strong(told, mine)) told = mine;
+  return told == Cores::kOneEach;
+}
+
 Admission host(const RendezvousOptions& options, WakeOrder order) {
   const FileDescriptor file =
       make_memory_file(HostMemory::bytes_for(options.size, options.window_bytes));
@@ -85,7 +94,7 @@ std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options,
           options.size);
   const WakeOrder order = prepare_wake_order();
   Admission admission = options.rank == 0 ? host(options, order) : enter_rendezvous(options, order);
-  if (!tuning) tuning = tuning_for(have_core_each(processes_of(admission.memory)));
+  if (!tuning) tuning = tuning_for(ranks_have_core_each(admission.memory));
   return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(admission.memory)),
                                         HostTransport::Place::of_all(options.size, options.rank),
                                         HostTransport::How{admission.order, *tuning});

@@ -44,6 +44,8 @@ struct Call {
   std::function<std::string()> describe = {};
   /// The thread has work beside it that needs the core more: it does not spin for long.
   bool in_background = false;
+  /// This rank has no other operation of the group under way, and begins none before this returns.
+  bool is_alone = false;
   /// Set by the first wait that has to sleep: a call that nobody keeps waiting reads no clock.
   std::optional<Deadline> deadline = std::nullopt;
   /// Among the group's operations. None: there are no others.
@@ -140,6 +142,10 @@ class Transport {
 
   /// Whether the survivors of a death can go on without the dead.
   virtual bool can_shrink() const { return true; }
+
+  /// Whether ranks of one host have to share cores; the same for all of them. Then a hop costs
+  /// switches of processes, which may take longer than the data.
+  virtual bool shares_cores() const { return false; }
 
   /// Names the rank for messages, with what is known about it: "rank 1 (process 42)".
   virtual std::string describe(int peer) const = 0;
