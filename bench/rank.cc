@@ -145,7 +145,7 @@ Request read_request(std::istringstream& words) {
 float term(int rank, int iteration) { return static_cast<float>(1 + rank + iteration % 3); }
 
 /// The same instructions in every program, however it is compiled: what is timed next takes up to
-/// 1.4 times as long after narrow stores.
+/// 1.3 times as long after narrow stores.
 [[gnu::target("avx")]] void fill(std::span<float> tensor, float value) {
   const __m256 values = _mm256_set1_ps(value);
   std::size_t at = 0;
