@@ -58,9 +58,22 @@ int count_overtaken(Group& group, int of_long) {
   return count;
 }
 
+/// On a machine that is busy a round, or all of one attempt, may be without luck.
+constexpr int kAttempts = 5;
+
+/// Whether all ranks say so: they go on together.
+bool do_all_say(Group& group, bool yes) {
+  const Tensor all = group.all_reduce(test::filled(1, yes ? 1 : 0), {.op = ReduceOp::kMin});
+  return all.to_vector<int>().front() == 1;
+}
+
 void require_overtaking(Group& group) {
-  if (count_overtaken(group, 0) == 0) throw std::runtime_error("never overtaken");
-  if (count_overtaken(group, 1) > 0) throw std::runtime_error("overtaken by its like");
+  bool was_overtaken = false;
+  for (int attempt = 0; attempt < kAttempts && !was_overtaken; ++attempt)
+    was_overtaken = do_all_say(group, count_overtaken(group, 0) > 0);
+  if (!was_overtaken) throw std::runtime_error("never overtaken");
+  if (!do_all_say(group, count_overtaken(group, 1) == 0))
+    throw std::runtime_error("overtaken by its like");
 }
 
 void expect_overtaking(Group& group) {
@@ -84,19 +97,23 @@ TEST(Priority, AShortHandleOvertakesALongOne) {
 TEST(Priority, TheOneThatIsOvertakenWaits) {
   constexpr int kMoreRounds = 2 * kRounds;
   std::vector<Group> groups = in_process(2);
-  std::vector<int> counts(2);
   test::on_all_ranks(groups, [&](Group& group) {
     std::vector<float> usual(kLong, 1);
     std::vector<float> urgent(kLong, 1);
-    for (int round = 0; round < kMoreRounds; ++round) {
-      const Handle first = start(group, usual, 0);
-      const Handle second = start(group, urgent, 1);
-      second.wait();
-      if (!first.is_done()) ++counts[static_cast<std::size_t>(group.rank())];
-      first.wait();
+    bool has_waited = false;
+    for (int attempt = 0; attempt < kAttempts && !has_waited; ++attempt) {
+      int count = 0;
+      for (int round = 0; round < kMoreRounds; ++round) {
+        const Handle first = start(group, usual, 0);
+        const Handle second = start(group, urgent, 1);
+        second.wait();
+        if (!first.is_done()) ++count;
+        first.wait();
+      }
+      has_waited = do_all_say(group, count > kMoreRounds * 3 / 4);
     }
+    EXPECT_TRUE(has_waited) << "not in three quarters of the rounds";
   });
-  EXPECT_THAT(counts, Each(testing::Gt(kMoreRounds * 3 / 4)));
 }
 
 TEST(Priority, BlockingCallsAndHandlesOfAllPrioritiesAtOnce) {
