@@ -121,24 +121,17 @@ TEST(CollectiveAllReduce, ChecksWhatItIsMadeOf) {
 }
 
 TEST(CollectiveAllReduce, PlansSayHowDataTravels) {
-  std::vector<Group> groups = in_process(2, test::Seconds(1));
-  const CollectiveAllReduce ops(groups[0], devices_of(1));
-  const ReductionPlan plan =
-      ops.plan(ReduceOp::kSum, devices_of(1), {{"a", DType::kFloat32, Shape{10}}});
-  EXPECT_THAT(plan.notes,
-              testing::Contains(
-                  AllOf(HasSubstr("written by all ranks from 2.05 kB up"),
-                        HasSubstr("in the first message up to 40 B, in one hop up to 262 kB"))));
-}
-
-TEST(CollectiveAllReduce, PlansSayWhatRanksThatShareCoresDo) {
-  std::vector<Group> groups = in_process(4, test::Seconds(1));
-  const CollectiveAllReduce ops(groups[0], devices_of(1));
-  const ReductionPlan plan =
-      ops.plan(ReduceOp::kSum, devices_of(1), {{"a", DType::kFloat32, Shape{10}}});
-  EXPECT_THAT(plan.notes,
-              testing::Contains(HasSubstr("in one hop up to 2.05 kB (65.5 kB where ranks share "
-                                          "cores), by windows above")));
+  const auto notes_of = [](int ranks) {
+    std::vector<Group> groups = in_process(ranks, test::Seconds(1));
+    const CollectiveAllReduce ops(groups[0], devices_of(1));
+    return ops.plan(ReduceOp::kSum, devices_of(1), {{"a", DType::kFloat32, Shape{10}}}).notes;
+  };
+  EXPECT_THAT(notes_of(2),
+              testing::Contains(AllOf(
+                  HasSubstr("written by all ranks from 2.05 kB up"),
+                  HasSubstr("in the first message up to 40 B, in one hop up to 262 kB, by"))));
+  EXPECT_THAT(notes_of(4), testing::Contains(HasSubstr(
+                               "in one hop up to 2.05 kB (65.5 kB where ranks share cores), by")));
 }
 
 TEST(CollectiveAllReduce, WhatOneWorkerRefusesIsToldToTheOthers) {
