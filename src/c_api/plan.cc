@@ -28,7 +28,8 @@ std::string explain(const Group& ranks, std::span<const std::size_t> counts, DTy
                     const AllReduceOptions& options) {
   const std::vector<int> hosts = ranks.hosts();
   const bool is_auto = options.algorithm == fanin::kAutomatic;
-  const std::string algorithm = is_auto ? fanin::choose_algorithm(hosts) : options.algorithm;
+  const std::string algorithm =
+      is_auto ? fanin::choose_algorithm(hosts, fanin::Goal::kAllReduce) : options.algorithm;
   fanin::ReductionRequest request{.op = options.op,
                                   .topology = fanin::topology_for(algorithm, hosts),
                                   .packing = {.num_packs = 1},

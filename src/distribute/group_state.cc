@@ -34,7 +34,7 @@ Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<
   lanes_.back().lane.set_common_windows(this->transport());
   if (!this->transport().registered(0).empty())
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
-  automatic_ = choose_algorithm(this->transport().hosts());
+  automatic_ = choose_algorithms(this->transport().hosts());
 }
 
 Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
@@ -43,7 +43,7 @@ Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> tra
       commons_(std::move(commons)),
       lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]))}},
       post_(std::move(transports[2]), timeout),
-      automatic_(choose_algorithm(transport().hosts())) {
+      automatic_(choose_algorithms(transport().hosts())) {
   lanes_.back().lane.set_common_windows(transport());
 }
 

@@ -119,8 +119,9 @@ class Group::State {
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
   /// The algorithm that a name stands for, here.
-  const std::string& resolve(const std::string& algorithm) const {
-    return algorithm == kAutomatic ? automatic_ : algorithm;
+  const std::string& resolve(const std::string& algorithm, Request::Operation operation) const {
+    if (algorithm != kAutomatic) return algorithm;
+    return operation == Request::Operation::kAllReduce ? automatic_.all_reduce : automatic_.others;
   }
   Request request_of(const Arguments& arguments);
 
@@ -129,7 +130,7 @@ class Group::State {
   Precedence precedence_;
   std::array<Bench, Lane::kCount> lanes_;
   PostOffice post_;
-  std::string automatic_;  // what kAutomatic stands for
+  AutomaticAlgorithms automatic_;
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch
   std::uint64_t shrink_count_ = 0;

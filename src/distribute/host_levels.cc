@@ -47,10 +47,19 @@ void check_algorithm(const std::string& name) {
   if (name != kAutomatic) canonical_algorithm(name);
 }
 
-std::string choose_algorithm(std::span<const int> hosts) {
+std::string choose_algorithm(std::span<const int> hosts, Goal goal) {
   const Levels levels = levels_of(hosts);
   if (levels.host_count == 1) return "direct";
-  return levels.are_even && levels.ranks_of_each() > 1 ? "direct//ring" : "ring";
+  if (!levels.are_even) return "ring";
+  // Two hosts that exchange everything send as much as by a ring.
+  const bool exchange = levels.host_count == 2 && goal == Goal::kAllReduce;
+  const std::string between = exchange ? "recursive_doubling" : "ring";
+  return levels.ranks_of_each() > 1 ? "direct//" + between : between;
+}
+
+AutomaticAlgorithms choose_algorithms(std::span<const int> hosts) {
+  return {.all_reduce = choose_algorithm(hosts, Goal::kAllReduce),
+          .others = choose_algorithm(hosts, Goal::kReduceScatter)};
 }
 
 Topology topology_for(const std::string& algorithm, std::span<const int> hosts) {

@@ -10,9 +10,16 @@
 namespace fanin {
 
 /// What AllReduceOptions::algorithm stands for when it is kAutomatic: direct within one host; else
-/// what crosses the wires between hosts least.
+/// what crosses the wires between hosts least, and of such the one with the fewest hops.
 inline constexpr std::string_view kAutomatic = "auto";
-std::string choose_algorithm(std::span<const int> hosts);
+std::string choose_algorithm(std::span<const int> hosts, Goal goal);
+
+/// The same, chosen once.
+struct AutomaticAlgorithms {
+  std::string all_reduce;
+  std::string others;  // of all other goals
+};
+AutomaticAlgorithms choose_algorithms(std::span<const int> hosts);
 
 /// Throws InvalidArgument (kBadSpec) unless it is an algorithm or kAutomatic.
 void check_algorithm(const std::string& name);

@@ -58,10 +58,14 @@ TEST(HostLevels, OtherGoalsAreProvedToo) {
 }
 
 TEST(HostLevels, TheAutomaticAlgorithmFollowsTheHosts) {
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 0}), "direct");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2}), "direct//ring");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 1, 2}), "ring");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2}), "ring");
+  const Goal all = Goal::kAllReduce;
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 0}, all), "direct");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2}, all), "direct//recursive_doubling");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2}, Goal::kReduceScatter), "direct//ring");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2, 4, 4}, all), "direct//ring");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 1}, all), "recursive_doubling");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 1, 2}, all), "ring");
+  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2}, all), "ring");
 }
 
 }  // namespace

@@ -59,9 +59,12 @@ void Lane::say(const Ticket& ticket, const Entry& entry) {
   mine[0].store(entry.fingerprint, std::memory_order_relaxed);
   for (std::size_t i = 0; i < entry.word_count; ++i)
     mine[i + 1].store(entry.words[i], std::memory_order_relaxed);
-  if (links_ != nullptr)
+  if (links_ != nullptr) {
+    // What was said before need not travel again.
+    for (std::size_t i = entry.word_count + 1; i < mine.size(); ++i)
+      mine[i].store(0, std::memory_order_relaxed);
     transport_->publish(flag, flag_value(ticket.epoch, ticket.number), entry.attached);
-  else
+  } else
     transport_->publish(flag, flag_value(ticket.epoch, ticket.number));
   last_ = ticket.number;
 }

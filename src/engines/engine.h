@@ -30,9 +30,6 @@ class Engine {
   /// Whether threads may take turns to call this.
   virtual bool serves_threads() const = 0;
 
-  /// Whether advance() lets other processes run if nothing has come: then its callers need not.
-  virtual bool yields() const { return false; }
-
   /// Returns when all ranks have called it; throws DeadlineExceeded if they have not after
   /// `timeout`. Throws Unavailable if the engine fails, as the functions below do.
   virtual void meet(std::chrono::duration<double> timeout) = 0;
@@ -58,6 +55,11 @@ class Engine {
   /// Moves everything on that is under way, and gives the next message that is here whole, if any;
   /// those of one rank in the order in which it sent them.
   virtual std::optional<Arrival> advance() = 0;
+
+  /// Whether messages between ranks of one host need nobody else's software, and advance_near()
+  /// gives those alone, without asking it.
+  virtual bool has_near() const { return false; }
+  virtual std::optional<Arrival> advance_near() { return std::nullopt; }
 };
 
 }  // namespace fanin

@@ -28,7 +28,6 @@ class MpiEngine : public Engine {
     int serves = 0;
     check(mpi_.serves_threads(&serves), "MPI_Query_thread");
     serves_threads_ = serves != 0;
-    yields_ = mpi_.yields() != 0;
     wait_for_all(communicator, timeout);
     check(mpi_.open(communicator, &communicator_, &rank_, &size_), "MPI_Comm_dup");
     hosts_.resize(static_cast<std::size_t>(size_));
@@ -53,7 +52,6 @@ class MpiEngine : public Engine {
   int size() const override { return size_; }
   const std::vector<int>& hosts() const override { return hosts_; }
   bool serves_threads() const override { return serves_threads_; }
-  bool yields() const override { return yields_; }
 
   std::string describe() const override {
     std::array<char, 256> text{};
@@ -169,7 +167,6 @@ class MpiEngine : public Engine {
   int rank_ = 0;
   int size_ = 1;
   bool serves_threads_ = false;
-  bool yields_ = false;
   std::vector<int> hosts_;
   std::vector<std::deque<Request>> sending_;  // by rank
   std::deque<Receiving> receiving_;           // in the order in which they began to come

@@ -15,7 +15,7 @@ struct KnownMpi {
   Module module;  // the library's description of itself begins with the title
 };
 
-constexpr const char* kSymbol = "fanin_mpi_table_2";
+constexpr const char* kSymbol = "fanin_mpi_table_3";
 constexpr std::array kKnown = {
     KnownMpi{"openmpi",
              {"Open MPI", "fanin-openmpi.so", kSymbol, "libopenmpi-dev and openmpi-bin"}},

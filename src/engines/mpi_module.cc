@@ -14,7 +14,29 @@
 
 #include "engines/mpi_table.h"
 
+// Of Open MPI, but not in its mpi.h; other libraries do not have it.
+extern "C" [[gnu::weak]] bool opal_progress_set_yield_when_idle(bool yields);
+
 namespace {
+
+/// As long as it lives, MPI keeps the core. Where ranks outnumber cores, Open MPI lets other
+/// processes run in each call that finds nothing done, even if it takes a message from the wire
+/// meanwhile. Those who wait here know better when there is nothing to do, and do so themselves.
+class Stay {
+ public:
+  Stay() : did_yield_(set(false)) {}
+  ~Stay() { set(did_yield_); }
+  Stay(const Stay&) = delete;
+  Stay& operator=(const Stay&) = delete;
+
+ private:
+  static bool set(bool yields) {
+    return opal_progress_set_yield_when_idle != nullptr &&
+           opal_progress_set_yield_when_idle(yields);
+  }
+
+  bool did_yield_;
+};
 
 // Handles are ints in MPICH and pointers in Open MPI.
 template <class Handle>
@@ -161,24 +183,6 @@ int serves_threads(int* answer) {
   return error;
 }
 
-/// By a variable of Open MPI, which its mpirun sets where ranks outnumber cores. Others have none,
-/// and do not yield.
-int yields() {
-  int level = 0;
-  if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS) return 0;
-  std::uint64_t value = 0;  // of a type that is not told here
-  int index = 0;
-  int count = 0;
-  MPI_T_cvar_handle handle = nullptr;
-  if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
-      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
-    if (count == 1 && MPI_T_cvar_read(handle, &value) != MPI_SUCCESS) value = 0;
-    MPI_T_cvar_handle_free(&handle);
-  }
-  MPI_T_finalize();
-  return value != 0 ? 1 : 0;
-}
-
 MPI_Comm communicator_at(const void* user) {
   return user == nullptr ? MPI_COMM_WORLD : *static_cast<const MPI_Comm*>(user);
 }
@@ -244,6 +248,7 @@ int probe(std::uint64_t communicator, int* is_here, int* peer, std::size_t* size
           std::uint64_t* message) {
   MPI_Message found = MPI_MESSAGE_NULL;
   MPI_Status status;
+  const Stay stay;
   const auto look = [&] {
     return MPI_Improbe(MPI_ANY_SOURCE, twin_of(communicator).tag,
                        twin_of(communicator).communicator, is_here, &found, &status);
@@ -269,6 +274,7 @@ int receive(std::uint64_t message, void* bytes, std::size_t size, std::uint64_t*
 }
 
 int test(std::uint64_t* request, int* is_done) {
+  const Stay stay;
   auto begun = from_word<MPI_Request>(*request);
   const int error = MPI_Test(&begun, is_done, MPI_STATUS_IGNORE);
   *request = to_word(begun);
@@ -277,14 +283,13 @@ int test(std::uint64_t* request, int* is_done) {
 
 }  // namespace
 
-extern "C" const FaninMpi* fanin_mpi_table_2() {
+extern "C" const FaninMpi* fanin_mpi_table_3() {
   static const FaninMpi table = {
       .describe = describe,
       .explain = explain,
       .find_state = find_state,
       .initialize = initialize,
       .serves_threads = serves_threads,
-      .yields = yields,
       .meet = meet,
       .open = open,
       .find_hosts = find_hosts,

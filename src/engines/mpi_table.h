@@ -27,10 +27,6 @@ struct FaninMpi {
   /// Whether threads may take turns to call MPI.
   int (*serves_threads)(int* answer);
 
-  /// 1 if the library itself lets other processes run whenever it is asked and nothing has come; 0
-  /// if not, or if it does not say.
-  int (*yields)();
-
   /// Begins to wait for all ranks of a communicator: of `own` if it is not 0, else as in open().
   int (*meet)(const void* user, std::uint64_t own, std::uint64_t* request);
 
@@ -54,5 +50,5 @@ struct FaninMpi {
 };
 
 /// The one symbol of a module. A table that changes gets another name.
-[[gnu::visibility("default")]] const FaninMpi* fanin_mpi_table_2();
+[[gnu::visibility("default")]] const FaninMpi* fanin_mpi_table_3();
 }

@@ -85,7 +85,7 @@ class LoopEngine : public Engine {
   int next_ = 0;  // from whom to take next
 };
 
-/// Remembers to whom it has sent.
+/// Remembers to whom it has sent, and how often it was asked.
 class CountingEngine : public LoopEngine {
  public:
   using LoopEngine::LoopEngine;
@@ -95,7 +95,13 @@ class CountingEngine : public LoopEngine {
     LoopEngine::send(peer, std::move(block));
   }
 
+  std::optional<Arrival> advance() override {
+    ++asked_count;
+    return LoopEngine::advance();
+  }
+
   std::vector<int> peers = {};
+  int asked_count = 0;
 };
 
 /// One for each rank; `hosts` as in Engine.

@@ -107,10 +107,13 @@ TEST_P(Conformance, FlagsStartAtZeroAndAreIndependent) {
                          meet(mine, 1, soon());
                          for (int peer = 0; peer < size(); ++peer) {
                            expect(mine.peek(peer, 0) == 0, "flag 0 was not published");
-                           for (int flag = 2; flag < mine.flag_count(); ++flag)
-                             expect(mine.peek(peer, flag) == static_cast<std::uint64_t>(flag + peer)
-                                                                 << 32,
+                           for (int flag = 2; flag < mine.flag_count(); ++flag) {
+                             const auto value = static_cast<std::uint64_t>(flag + peer) << 32;
+                             if (mine.sight(peer) == Sight::kMessage)
+                               wait_for(mine, peer, flag, value, soon(), "test");
+                             expect(mine.peek(peer, flag) == value,
                                     fmt::format("flag {} of rank {}", flag, peer));
+                           }
                          }
                          meet(mine, 2, soon());
                        }),

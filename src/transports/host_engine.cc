@@ -43,7 +43,6 @@ class HostEngine : public Engine {
   std::string describe() const override { return between_->describe(); }
   const std::vector<int>& hosts() const override { return between_->hosts(); }
   bool serves_threads() const override { return between_->serves_threads(); }
-  bool yields() const override { return between_->yields(); }
   void meet(std::chrono::duration<double> timeout) override { between_->meet(timeout); }
 
   void send(int peer, Buffer block) override {
@@ -67,6 +66,12 @@ class HostEngine : public Engine {
   }
 
   std::optional<Arrival> advance() override {
+    if (std::optional<Arrival> arrival = advance_near()) return arrival;
+    return between_->advance();
+  }
+
+  bool has_near() const override { return true; }
+  std::optional<Arrival> advance_near() override {
     for (Neighbour& each : neighbours_) {
       links_->has_sent_all(each.local_rank);  // sends what there is room for now
       auto delivery = links_->take(each.local_rank, {.wave = each.taken_count}, call_);
@@ -74,7 +79,7 @@ class HostEngine : public Engine {
       ++each.taken_count;
       return Arrival{each.rank, std::move(delivery->block)};
     }
-    return between_->advance();
+    return std::nullopt;
   }
 
  private:

@@ -79,6 +79,17 @@ TEST_F(HostEngines, KeepTheOrderOfEachRankAndTheSizeOfEachMessage) {
   }
 }
 
+TEST_F(HostEngines, LookNearWithoutAskingTheOthersSoftware) {
+  engines_[1]->send(0, block_of(10, 1));
+  EXPECT_FALSE(engines_[0]->advance_near());
+  engines_[3]->send(0, block_of(10, 3));
+  const auto arrival = engines_[0]->advance_near();
+  ASSERT_TRUE(arrival);
+  EXPECT_EQ(arrival->from, 3);
+  EXPECT_EQ(between_[0]->asked_count, 0);
+  EXPECT_EQ(next(*engines_[0]).from, 1);
+}
+
 TEST(RanksOfHost, AreAscending) {
   const auto engines = test::make_loop_engines({0, 1, 0, 1, 1});
   EXPECT_THAT(ranks_of_host(*engines[2]), ElementsAre(0, 2));

@@ -23,13 +23,27 @@ using Kind = MessageHeader::Kind;
 
 /// Before each message of a bundle.
 struct Part {
-  std::uint64_t rank;
-  std::uint64_t bytes;
+  std::uint32_t rank;
+  std::uint32_t bytes;
 };
 
 [[noreturn]] void throw_nonsense(int from, std::string_view what) {
   throw PeerFailure(
       fmt::format("rank {} sent {}; do all ranks run the same version of Fanin?", from, what));
+}
+
+/// One rank of each host. Hosts may be containers of one machine whose ranks are on its cores in
+/// the same order: so it is not the first of each.
+std::vector<int> leaders_of_hosts(std::span<const int> members, const std::vector<int>& hosts) {
+  std::map<int, std::vector<int>> by_host;
+  for (const int member : members)
+    by_host[hosts[static_cast<std::size_t>(member)]].push_back(member);
+  std::vector<int> leaders;
+  for (auto& [host, ranks] : by_host) {
+    std::ranges::sort(ranks);
+    leaders.push_back(ranks[leaders.size() % ranks.size()]);
+  }
+  return leaders;
 }
 
 }  // namespace
@@ -65,18 +79,15 @@ MessageHub::Channel& MessageHub::open(int index, std::uint64_t opening,
   std::erase(channel.members, engine_->rank());
   channel.neighbours.clear();
   channel.others.clear();
-  std::map<int, int> leaders;  // by host
-  for (const int member : channel.members) {
+  for (const int member : channel.members)
     (is_here(member) ? channel.neighbours : channel.others).push_back(member);
-    const int host = engine_->hosts()[static_cast<std::size_t>(member)];
-    const auto [leader, is_first] = leaders.try_emplace(host, member);
-    if (!is_first) leader->second = std::min(leader->second, member);
-  }
-  channel.leads =
-      std::ranges::all_of(channel.neighbours, [&](int rank) { return rank > engine_->rank(); });
   channel.leaders.clear();
-  for (const auto& [host, leader] : leaders)
-    if (!is_here(leader)) channel.leaders.push_back(leader);
+  for (const int leader : leaders_of_hosts(members, engine_->hosts())) {
+    if (!is_here(leader))
+      channel.leaders.push_back(leader);
+    else
+      channel.leads = leader == engine_->rank();
+  }
   channel.relayed = {};
   channel.is_told = {};
   channel.epoch.store(0, std::memory_order_relaxed);
@@ -101,12 +112,8 @@ void MessageHub::close(int index) {
   const std::lock_guard lock(mutex_);
   Channel& channel = find(index);
   say_directly(channel);
-  tell(channel.members, make_block({.kind = Kind::kLeave,
-                                    .channel = index,
-                                    .opening = channel.opening,
-                                    .epoch = channel.epoch.load(std::memory_order_relaxed),
-                                    .words = {}},
-                                   0));
+  tell(channel.members,
+       make_block({.kind = Kind::kLeave, .channel = index, .opening = channel.opening}, 0));
   channel.is_used = false;
   channel.members.clear();
 }
@@ -120,13 +127,13 @@ std::uint64_t MessageHub::used_channels() {
 }
 
 Buffer MessageHub::make_block(const MessageHeader& header, std::size_t bytes) {
-  Buffer block = Context::process().buffers().allocate(sizeof header + bytes);
-  std::memcpy(block.bytes().data(), &header, sizeof header);
+  Buffer block = Context::process().buffers().allocate(size_of(header) + bytes);
+  write(header, block.bytes());
   return block;
 }
 
 std::span<std::byte> MessageHub::content_of(const Buffer& block) {
-  return block.bytes().subspan(sizeof(MessageHeader));
+  return block.bytes().subspan(read_header(block.bytes()).value().size);
 }
 
 void MessageHub::send(int peer, const Buffer& block) {
@@ -190,14 +197,15 @@ void MessageHub::relay(int index, Channel& channel, int flag) {
 
 Buffer MessageHub::make_bundle(int index, const Channel& channel, int flag,
                                std::span<const int> ranks, std::size_t bytes) const {
-  Buffer bundle = make_block(
-      {.kind = Kind::kBundle, .channel = index, .opening = channel.opening, .words = {}}, bytes);
+  Buffer bundle =
+      make_block({.kind = Kind::kBundle, .channel = index, .opening = channel.opening}, bytes);
   std::byte* to = content_of(bundle).data();
   for (const int rank : ranks) {
     const std::span<const std::byte> said = channel.voices[static_cast<std::size_t>(rank)]
                                                 ->said[static_cast<std::size_t>(flag)]
                                                 .bytes();
-    const Part part{.rank = static_cast<std::uint64_t>(rank), .bytes = said.size()};
+    const Part part{.rank = static_cast<std::uint32_t>(rank),
+                    .bytes = static_cast<std::uint32_t>(said.size())};
     std::memcpy(to, &part, sizeof part);
     std::memcpy(to + sizeof part, said.data(), said.size());
     to += sizeof part + said.size();
@@ -205,21 +213,18 @@ Buffer MessageHub::make_bundle(int index, const Channel& channel, int flag,
   return bundle;
 }
 
-void MessageHub::hear_bundle(Channel& channel, const Engine::Arrival& arrival) {
-  std::span<const std::byte> rest = content_of(arrival.block);
+void MessageHub::hear_bundle(Channel& channel, const Engine::Arrival& arrival,
+                             std::span<const std::byte> rest) {
   while (!rest.empty()) {
     Part part;
-    MessageHeader header;
-    if (rest.size() < sizeof part + sizeof header)
-      throw_nonsense(arrival.from, "a bundle that ends too early");
+    if (rest.size() < sizeof part) throw_nonsense(arrival.from, "a bundle that ends too early");
     std::memcpy(&part, rest.data(), sizeof part);
     rest = rest.subspan(sizeof part);
-    if (part.rank >= channel.voices.size() || part.bytes < sizeof header ||
-        part.bytes > rest.size())
+    const auto said = read_header(rest.first(std::min<std::size_t>(part.bytes, rest.size())));
+    if (part.rank >= channel.voices.size() || part.bytes > rest.size() || !said)
       throw_nonsense(arrival.from, "a bundle that ends too early");
-    std::memcpy(&header, rest.data(), sizeof header);
-    hear_flag(*channel.voices[part.rank], header,
-              rest.subspan(sizeof header, part.bytes - sizeof header));
+    hear_flag(*channel.voices[part.rank], said->header,
+              rest.subspan(said->size, part.bytes - said->size));
     rest = rest.subspan(part.bytes);
   }
   if (!is_here(arrival.from)) tell(channel.neighbours, arrival.block);
@@ -235,33 +240,41 @@ bool MessageHub::has_sent_all(int peer) {
   return engine_->has_sent_all(peer);
 }
 
-bool MessageHub::advance() {
+bool MessageHub::advance() { return advance(&Engine::advance); }
+
+bool MessageHub::advance_near() { return advance(&Engine::advance_near); }
+
+bool MessageHub::advance(std::optional<Engine::Arrival> (Engine::*next)()) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) {  // another thread does it
     std::this_thread::yield();
     return false;
   }
   bool has_come = false;
-  while (const auto arrival = engine_->advance()) {
+  while (const auto arrival = (*engine_.*next)()) {
     sort(*arrival);
     has_come = true;
-    // It may be what somebody waits for, who must not wait until others have run.
-    if (engine_->yields()) break;
   }
   return has_come;
 }
 
+bool MessageHub::waits_for_neighbours(int index, int flag) {
+  const std::lock_guard lock(mutex_);
+  const Channel& channel = find(index);
+  if (flag >= kRelayedFlags || channel.neighbours.empty() || !engine_->has_near()) return false;
+  const auto at = static_cast<std::size_t>(flag);
+  const Voice& mine = *channel.voices[static_cast<std::size_t>(engine_->rank())];
+  return !channel.leads || channel.relayed[at] < mine.flags[at].load(std::memory_order_relaxed);
+}
+
 void MessageHub::sort(const Engine::Arrival& arrival) {
-  if (arrival.block.size() < sizeof(MessageHeader))
-    throw_nonsense(arrival.from, "a message without a header");
-  MessageHeader header;
-  std::memcpy(&header, arrival.block.bytes().data(), sizeof header);
-  if (header.channel < 0 || header.channel >= Transport::kChannelCount)
-    throw_nonsense(arrival.from, "a message on no channel");
+  const auto read = read_header(arrival.block.bytes());
+  if (!read) throw_nonsense(arrival.from, "a message without a header");
+  const MessageHeader& header = read->header;
   Channel& channel = find(header.channel);
   if (header.opening != channel.opening) return;
   Voice& voice = *channel.voices[static_cast<std::size_t>(arrival.from)];
-  const std::span<const std::byte> content = content_of(arrival.block);
+  const std::span<const std::byte> content = arrival.block.bytes().subspan(read->size);
   switch (header.kind) {
     case Kind::kFlag:
     case Kind::kFlagAndNote:
@@ -272,7 +285,7 @@ void MessageHub::sort(const Engine::Arrival& arrival) {
       }
       return;
     case Kind::kBundle:
-      return hear_bundle(channel, arrival);
+      return hear_bundle(channel, arrival, content);
     case Kind::kData:
       voice.data.push_back({header.epoch, header.name, arrival.block});
       return;
@@ -338,8 +351,7 @@ void MessageHub::end(int index, std::uint64_t epoch, const EpochEnd& end) {
                                    .opening = channel.opening,
                                    .epoch = epoch,
                                    .value = static_cast<std::uint64_t>(end.kind),
-                                   .ender = end.rank,
-                                   .words = {}},
+                                   .ender = end.rank},
                                   end.sentence.size());
   std::memcpy(content_of(block).data(), end.sentence.data(), end.sentence.size());
   tell(channel.members, block);

@@ -13,41 +13,19 @@
 
 #include "engines/engine.h"
 #include "transports/links.h"
+#include "transports/message_header.h"
 #include "transports/transport.h"
 
 namespace fanin {
-
-/// Before every message between processes.
-struct MessageHeader {
-  enum class Kind : std::uint32_t {
-    kFlag,         // a flag with its words; what follows is of the window
-    kFlagAndNote,  // likewise, of the note
-    kBundle,       // what the ranks of one host have said: for each its rank, and its message
-    kData,         // a message of a plan
-    kDone,         // the sender is done with all waves before one
-    kEnd,          // the epoch has ended; what follows is the sentence
-    kLeave,        // the sender leaves the channel
-  };
-  Kind kind = Kind::kFlag;
-  std::int32_t channel = 0;
-  std::uint64_t opening = 0;                                  // of the channel
-  std::uint64_t epoch = 0;                                    // of all but kFlag
-  std::uint64_t value = 0;                                    // of a flag, or waves
-  std::int32_t flag = 0;                                      // of kFlag
-  std::int32_t ender = 0;                                     // of kEnd: a rank of the engine
-  std::uint64_t offset = 0;                                   // of kFlag: where the bytes go
-  MessageName name = {};                                      // of kData
-  std::array<std::uint64_t, Transport::kMessageWords> words;  // of kFlag
-};
 
 /// What a process has heard from others through an engine, sorted by channel and rank, and what it
 /// tells them. Shared by the transports of a process. Any thread may call; one at a time moves the
 /// messages. Ranks are those of the engine.
 ///
-/// What ranks say when they enter an operation crosses each wire once: the lowest rank of a host
-/// hears it from its neighbours and tells all of it to the lowest ranks of the other hosts, who
-/// tell their neighbours. Should one of them be busy elsewhere, the others need not wait for it:
-/// see say_directly().
+/// What ranks say when they enter an operation crosses each wire once: one rank of a host leads; it
+/// hears it from its neighbours and tells all of it to the leaders of the other hosts, who tell
+/// their neighbours. Should one of them be busy elsewhere, the others need not wait for it: see
+/// say_directly().
 class MessageHub {
  public:
   static constexpr int kFlagCount = 64;
@@ -90,8 +68,8 @@ class MessageHub {
     std::vector<int> members;     // of the group that uses it, but for this rank
     std::vector<int> neighbours;  // those of this host
     std::vector<int> others;      // those of other hosts
-    std::vector<int> leaders;     // the lowest of each other host
-    bool leads = true;            // this rank is the lowest of its host
+    std::vector<int> leaders;     // of each other host
+    bool leads = true;            // this rank leads its host
     std::array<std::uint64_t, kRelayedFlags> relayed = {};  // by this rank: the last value of each
     std::array<bool, kRelayedFlags> is_told = {};           // directly
     std::map<std::uint64_t, EpochEnd> ends;                 // their ranks are the engine's
@@ -105,7 +83,7 @@ class MessageHub {
   Channel& find_open(int index);
   std::uint64_t used_channels();
 
-  /// A block that begins with the header, with room for `bytes` more.
+  /// A block that begins with the header, with room for `bytes` more: its content.
   static Buffer make_block(const MessageHeader& header, std::size_t bytes);
   static std::span<std::byte> content_of(const Buffer& block);
 
@@ -120,8 +98,15 @@ class MessageHub {
   bool can_send(int peer);
   bool has_sent_all(int peer);
 
-  /// Sorts what has come; whether there was anything. Only the next message if the engine yields.
+  /// Sorts what has come; whether there was anything.
   bool advance();
+
+  /// The same for what neighbours have sent, without asking MPI.
+  bool advance_near();
+
+  /// Whether what others say by this flag reaches this rank only after a neighbour has said
+  /// something: it waits for its leader, or leads and waits for its neighbours.
+  bool waits_for_neighbours(int channel, int flag);
 
   std::optional<Buffer> take(int channel, int peer, std::uint64_t epoch, const MessageName& name);
   std::uint64_t done(int channel, int peer, std::uint64_t epoch);
@@ -134,6 +119,7 @@ class MessageHub {
  private:
   // With the lock. A channel is made when it is first needed, here or by a message.
   Channel& find(int index);
+  bool advance(std::optional<Engine::Arrival> (Engine::*next)());
   void sort(const Engine::Arrival& arrival);
   void hear_flag(Voice& voice, const MessageHeader& header, std::span<const std::byte> content);
   void end(int index, std::uint64_t epoch, const EpochEnd& end);
@@ -141,7 +127,8 @@ class MessageHub {
   void relay(int index, Channel& channel, int flag);
   Buffer make_bundle(int index, const Channel& channel, int flag, std::span<const int> ranks,
                      std::size_t bytes) const;
-  void hear_bundle(Channel& channel, const Engine::Arrival& arrival);
+  void hear_bundle(Channel& channel, const Engine::Arrival& arrival,
+                   std::span<const std::byte> rest);
   void say_directly(Channel& channel);
   bool is_here(int rank) const;  // on this host
 

@@ -18,6 +18,12 @@ namespace {
 // What a rank says comes through others; if that takes longer, without them.
 constexpr auto kRelayTime = std::chrono::milliseconds(2);
 
+// Who waits for a neighbour looks for what it has sent; to ask MPI takes longer than that, and what
+// a neighbour needs to come is the core, if they share one. But now and then something else may
+// have come, and a neighbour that is late may not be needed.
+constexpr int kLooksForAll = 16;
+constexpr int kMostNearLooks = 1000;
+
 // Spreads the openings of groups in groups.
 constexpr std::uint64_t kOpenings = 0x9e3779b97f4a7c15;
 
@@ -39,8 +45,7 @@ class MessageTransport : public Transport, public Links {
         epochs_(place_.channel == place_.epoch_channel ? channel_
                                                        : hub_->find_open(place_.epoch_channel)),
         rank_(static_cast<int>(std::ranges::find(place_.members, hub_->engine().rank()) -
-                               place_.members.begin())),
-        link_patience_(hub_->engine().yields()) {}
+                               place_.members.begin())) {}
   ~MessageTransport() override { hub_->close(place_.channel); }
   MessageTransport(const MessageTransport&) = delete;
   MessageTransport& operator=(const MessageTransport&) = delete;
@@ -113,8 +118,7 @@ class MessageTransport : public Transport, public Links {
         .opening = place_.opening,
         .value = value,
         .flag = flag,
-        .offset = attached.empty() ? 0 : static_cast<std::uint64_t>(attached.data() - start),
-        .words = {}};
+        .offset = attached.empty() ? 0 : static_cast<std::uint64_t>(attached.data() - start)};
     for (std::size_t i = 0; i < header.words.size(); ++i)
       header.words[i] =
           mine.words[static_cast<std::size_t>(flag)][i].load(std::memory_order_relaxed);
@@ -130,9 +134,9 @@ class MessageTransport : public Transport, public Links {
   }
 
   std::uint64_t wait(int rank, int flag, std::uint64_t value, Call& call) override {
-    Patience patience(hub_->engine().yields());
+    Patience patience;
     std::optional<Deadline> relay_time;
-    for (;;) {
+    for (int looks = 1;; ++looks) {
       if (const std::uint64_t seen = peek(rank, flag); seen >= value) return seen;
       const Deadline now = Clock::now();
       if (!relay_time) relay_time = now + kRelayTime;
@@ -140,7 +144,10 @@ class MessageTransport : public Transport, public Links {
         hub_->say_directly(place_.channel);
         relay_time = Deadline::max();
       }
-      go_on(rank, patience, call, [&] { return peek(rank, flag) >= value; });
+      const bool near = looks % kLooksForAll != 0 && looks < kMostNearLooks &&
+                        hub_->waits_for_neighbours(place_.channel, flag);
+      go_on(rank, patience, call, near ? Reach::kNear : Reach::kAll,
+            [&] { return peek(rank, flag) >= value; });
     }
   }
 
@@ -191,8 +198,7 @@ class MessageTransport : public Transport, public Links {
                                            .channel = place_.channel,
                                            .opening = place_.opening,
                                            .epoch = call.epoch,
-                                           .name = name,
-                                           .words = {}},
+                                           .name = name},
                                           bytes);
     const std::span<std::byte> content = MessageHub::content_of(block);
     return {std::move(block), content};
@@ -215,8 +221,7 @@ class MessageTransport : public Transport, public Links {
                                                      .channel = place_.channel,
                                                      .opening = place_.opening,
                                                      .epoch = call.epoch,
-                                                     .value = wave,
-                                                     .words = {}},
+                                                     .value = wave},
                                                     0));
   }
 
@@ -225,7 +230,7 @@ class MessageTransport : public Transport, public Links {
   }
 
   void wait(int peer, Call& call) override {
-    go_on(peer, link_patience_, call, [&] { return hub_->advance(); });
+    go_on(peer, link_patience_, call, Reach::kAll, [&] { return hub_->advance(); });
   }
 
  private:
@@ -236,8 +241,11 @@ class MessageTransport : public Transport, public Links {
     return *channel_.voices[static_cast<std::size_t>(member(rank))];
   }
 
-  void go_on(int rank, Patience& patience, Call& call, const std::function<bool()>& look) {
-    if (hub_->advance())
+  enum class Reach : std::uint8_t { kNear, kAll };
+
+  void go_on(int rank, Patience& patience, Call& call, Reach reach,
+             const std::function<bool()>& look) {
+    if (reach == Reach::kNear ? hub_->advance_near() : hub_->advance())
       patience.renew();
     else
       patience.rest(*this, rank, call, look);

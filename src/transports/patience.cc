@@ -36,7 +36,7 @@ void Patience::rest(Transport& transport, int peer, Call& call, const std::funct
                     call.describe(), describe_last_sign(transport, peer)));
   if (now - *since_ >= (call.in_background ? kShortYieldingTime : kYieldingTime))
     std::this_thread::sleep_for(kSleep);
-  else if (!others_run_)
+  else
     std::this_thread::yield();
 }
 

@@ -11,9 +11,6 @@ namespace fanin {
 /// later sleeps a little.
 class Patience {
  public:
-  /// Others run anyhow each time that whoever waits has looked: then it need not let them.
-  explicit Patience(bool others_run = false) : others_run_(others_run) {}
-
   /// To be called when nothing has come. Throws as Transport::wait() if there is no sense in going
   /// on, for `peer`; otherwise rests. `look` looks once more: what a rank that has gone has sent
   /// before counts.
@@ -23,7 +20,6 @@ class Patience {
   void renew() { since_.reset(); }
 
  private:
-  bool others_run_;
   std::optional<Deadline> since_ = std::nullopt;
   std::optional<Deadline> looked_at_peers_ = std::nullopt;
 };

@@ -188,7 +188,8 @@ class Transport {
   virtual Message& message(int rank, int flag) = 0;
 
   /// Sets one of this rank's flags: everything that this rank wrote before is visible to whoever
-  /// sees the value. Values must not decrease.
+  /// sees the value. Values must not decrease. Flags that travel as messages may overtake each
+  /// other, so whoever needs several waits for each.
   virtual void publish(int flag, std::uint64_t value) = 0;
 
   /// The same, for ranks that do not see windows and notes: they get these bytes of this rank's.

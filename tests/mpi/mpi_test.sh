@@ -110,12 +110,12 @@ test_hosts() {
   fi
 
   # Every spec name; each host sends all the data once where the levels follow the hosts.
-  for name in xring nccl rechd pscpu psgpu nccl/xring nccl/rechd nccl/pscpu pscpu/pscpu direct//ring; do
+  for name in xring nccl rechd pscpu psgpu nccl/xring nccl/rechd nccl/pscpu pscpu/pscpu direct//ring auto; do
     "${on[@]}" 2 2 1gbit "$tool" selftest --algorithm "$name" --elements "$elements" \
       >"$log/out" 2>"$log/err" || fail "$name: $(cat "$log/err")"
     has out "1 results right, 0 wrong"
     case $name in
-      nccl/xring | nccl/rechd | direct//ring) hosts_sent "$bytes" $((bytes * 115 / 100 + 200000)) ;;
+      nccl/xring | nccl/rechd | direct//ring | auto) hosts_sent "$bytes" $((bytes * 115 / 100 + 200000)) ;;
     esac
   done
   # Three hosts, not as many ranks as a power of two.

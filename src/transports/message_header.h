@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "transports/links.h"
+#include "transports/transport.h"
+
+namespace fanin {
+
+/// Before every message between processes. In a message it takes only what its kind needs: of short
+/// sums, headers are most of what crosses a wire.
+struct MessageHeader {
+  enum class Kind : std::uint8_t {
+    kFlag,         // a flag with its words; what follows is of the window
+    kFlagAndNote,  // likewise, of the note
+    kBundle,       // what the ranks of one host have said: for each its rank, and its message
+    kData,         // a message of a plan
+    kDone,         // the sender is done with all waves before one
+    kEnd,          // the epoch has ended; what follows is the sentence
+    kLeave,        // the sender leaves the channel
+  };
+  Kind kind = Kind::kFlag;
+  std::int32_t channel = 0;
+  std::uint64_t opening = 0;                                       // of the channel
+  std::uint64_t epoch = 0;                                         // of kData, kDone, kEnd
+  std::uint64_t value = 0;                                         // of a flag, or waves; of kEnd
+  std::int32_t flag = 0;                                           // of flags
+  std::int32_t ender = 0;                                          // of kEnd: a rank of the engine
+  std::uint64_t offset = 0;                                        // of flags: where the bytes go
+  MessageName name = {};                                           // of kData
+  std::array<std::uint64_t, Transport::kMessageWords> words = {};  // of flags
+
+  friend bool operator==(const MessageHeader&, const MessageHeader&) = default;
+};
+
+/// How many bytes it takes: up to the last word that is not 0.
+std::size_t size_of(const MessageHeader& header);
+
+/// Writes it to the beginning of `bytes`, which has room for it.
+void write(const MessageHeader& header, std::span<std::byte> bytes);
+
+struct ReadHeader {
+  MessageHeader header;
+  std::size_t size = 0;  // of it, in the message
+};
+
+/// What write() has written; nothing if the bytes are no message, or end too early.
+std::optional<ReadHeader> read_header(std::span<const std::byte> bytes);
+
+}  // namespace fanin
