@@ -21,6 +21,8 @@ constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
 // Where ranks share cores a hop costs more than reading twice: up to so many bytes of all together.
 constexpr std::size_t kSmallBytesOfAllSharing = 256 << 10;
+// From so many bytes on it may be faster to fetch data by the kernel than to go through windows.
+constexpr std::size_t kLeastFetchedBytes = 256 << 10;
 // Between hosts a hop costs more: up to so many bytes of one rank, and of all together. What one
 // says must be short enough for the engine to take it at once, because nobody waits until others
 // have received it.
@@ -66,12 +68,15 @@ std::string describe_ways(int rank_count) {
   return fmt::format(
       "between ranks of one host the algorithm decides the order of the sum, not the way: memory "
       "of Group::allocate() is written by all ranks from {} up; anything else goes in the first "
-      "message up to {}, in one hop up to {}{}, by windows above",
+      "message up to {}, in one hop up to {}{}, by windows above, or from {} up copied from one "
+      "process to another where the system allows it and it has been faster",
       bytes_text(kSmallBytes), bytes_text(kTinyBytes), alone,
-      sharing == alone ? "" : fmt::format(" ({} where ranks share cores)", sharing));
+      sharing == alone ? "" : fmt::format(" ({} where ranks share cores)", sharing),
+      bytes_text(kLeastFetchedBytes));
 }
 
-BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& context)
+BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, FetchHabit& habit,
+                     Context& context)
     : request_(std::move(request)),
       fingerprint_(fingerprint_of(request_)),
       arithmetic_(make_arithmetic(request_.op, request_.items.front().dtype, request_.accumulation,
@@ -87,9 +92,12 @@ BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& c
                             2 * slot_bytes(lane.transport().window(0).size()),
             .flag_count = lane.transport().flag_count(),
             .ranks_share_cores = lane.transport().shares_cores()},
-      way_(choose(lane.transport())) {
+      way_(choose(lane.transport())),
+      habit_(habit) {
   const int ranks = lane.transport().size();
   if (way_ == Way::kSlot || way_ == Way::kLarge) buffers_.emplace(counts_, arithmetic_, ranks);
+  if (way_ == Way::kLarge && input_bytes_ >= kLeastFetchedBytes)
+    fetched_.emplace(counts_.size(), ranks);
   if (way_ == Way::kSlot || way_ == Way::kLarge || way_ == Way::kWindow)
     // An algorithm that does not fit is refused before anybody waits.
     window_ = std::make_unique<WindowPlan>(schedule_, layout_, arithmetic_, lane.transport().rank(),
@@ -182,6 +190,16 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
       entry.word_count += told->size();
     }
   }
+  if (fetched_ && !has_told_ && transport.can_fetch()) {
+    if (const auto told =
+            fetched_->tell(note_of_places(lane, transport.rank(), ticket), inputs, outputs)) {
+      entry.words[0] |= kToldAddresses;
+      std::ranges::copy(*told, entry.words.begin() + 1);
+      entry.word_count += told->size();
+    }
+    choice_ = habit_.next(input_bytes_);
+    if (choice_.fetches) entry.words[0] |= kWantsToFetch;
+  }
   if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_)) {
     std::byte* const to = slot(lane, transport.rank(), Lane::turn(ticket));
     gather(inputs, to);
@@ -229,11 +247,42 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
   } else if (told_count == 0 && way_ == Way::kSlot) {
     run_small(lane, ticket, inputs, outputs);
   } else {
+    run_unseen(lane, ticket, inputs, outputs, call);
+  }
+}
+
+/// By fetching, if everybody can and the first rank has found it to be faster; else by windows.
+void BoundCall::run_unseen(Lane& lane, const Ticket& ticket,
+                           std::span<const std::byte* const> inputs,
+                           std::span<std::byte* const> outputs, Call& call) {
+  Transport& transport = lane.transport();
+  const bool can_choose = count_who_told(kToldAddresses, lane, ticket) == transport.size();
+  const bool fetches = can_choose && (lane.word(0, ticket, 0) & kWantsToFetch) != 0;
+  const bool is_timed = can_choose && transport.rank() == 0 && choice_.is_timed;
+  const Deadline begin = is_timed ? Clock::now() : Deadline();
+  if (fetches) {
+    run_fetching(lane, ticket, inputs, outputs, call);
+  } else {
     // Who is alone in this operation has left the one before, and is not yet in the next.
     const bool are_alone = count_who_told(kToldAlone, lane, ticket) == transport.size();
     window_->run(transport, lane.wave_base(), inputs, outputs, call,
                  are_alone ? lane.common_windows() : nullptr);
   }
+  if (is_timed)
+    habit_.tell(input_bytes_, fetches, std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+void BoundCall::run_fetching(Lane& lane, const Ticket& ticket,
+                             std::span<const std::byte* const> inputs,
+                             std::span<std::byte* const> outputs, Call& call) {
+  Transport& transport = lane.transport();
+  for (int rank = 0; rank < transport.size(); ++rank)
+    fetched_->read(rank, note_of_places(lane, rank, ticket),
+                   {lane.word(rank, ticket, 1), lane.word(rank, ticket, 2)});
+  if (!fetch_)
+    fetch_ =
+        std::make_unique<FetchPlan>(schedule_, layout_, arithmetic_, transport.rank(), context_);
+  fetch_->run(transport, lane.wave_base(), fetched_->look_up(inputs, outputs), call);
 }
 
 void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t> step,

@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "distribute/fetch_habit.h"
+#include "distribute/fetched_buffers.h"
 #include "distribute/lane.h"
 #include "distribute/request.h"
 #include "distribute/schedule_book.h"
 #include "distribute/visible_buffers.h"
+#include "executor/fetch_plan.h"
 #include "executor/memory_plan.h"
 #include "executor/message_plan.h"
 #include "executor/slot_store.h"
@@ -31,7 +34,7 @@ class BoundCall {
   /// The request's arguments have been checked, and the extents of its parts are known. Throws
   /// InvalidArgument as build_schedule(), or (kBadSchedule) if the lane's window is too small for
   /// the algorithm.
-  BoundCall(Request request, Lane& lane, ScheduleBook& book, Context& context);
+  BoundCall(Request request, Lane& lane, ScheduleBook& book, FetchHabit& habit, Context& context);
 
   const Request& request() const { return request_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -56,13 +59,15 @@ class BoundCall {
     kTiny,     // the data is in the first message
     kSmall,    // the data is in a slot before the first message: every rank sums all
     kSlot,     // directly where all ranks see the data, or as small, or by windows if they differ
-    kLarge,    // directly where all ranks see the data, or by windows
+    kLarge,    // directly where all ranks see the data, or by fetching it, or by windows
     kWindow,   // by windows
     kMessage,  // by messages
   };
   /// What ranks say in the first message of kSlot and kLarge: bits of its first word.
-  static constexpr std::uint64_t kToldPlaces = 1;  // where their data is
-  static constexpr std::uint64_t kToldAlone = 2;   // that nothing else of theirs is under way
+  static constexpr std::uint64_t kToldPlaces = 1;     // where their data is
+  static constexpr std::uint64_t kToldAlone = 2;      // that nothing else of theirs is under way
+  static constexpr std::uint64_t kToldAddresses = 4;  // where it is for those who fetch it
+  static constexpr std::uint64_t kWantsToFetch = 8;   // of the first rank, which decides
 
   Way choose(Transport& transport) const;
   void move(Lane& lane, std::span<const std::byte* const> inputs,
@@ -79,6 +84,10 @@ class BoundCall {
                  std::span<std::byte* const> outputs);
   void run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                 std::span<std::byte* const> outputs, Call& call);
+  void run_unseen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                  std::span<std::byte* const> outputs, Call& call);
+  void run_fetching(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                    std::span<std::byte* const> outputs, Call& call);
 
   Request request_;
   std::uint64_t fingerprint_;
@@ -99,7 +108,11 @@ class BoundCall {
   // Of kTiny, kSmall and kSlot, by turn: where the data of all ranks is, [rank * tensors + tensor].
   // That of this rank is filled in by each run.
   std::array<std::vector<const std::byte*>, 2> seen_;
-  SlotStore slot_store_;  // of kSlot
+  SlotStore slot_store_;                   // of kSlot
+  std::optional<FetchedBuffers> fetched_;  // for kLarge, if it may be worth while
+  std::unique_ptr<FetchPlan> fetch_;       // likewise, when first needed
+  FetchHabit& habit_;
+  FetchHabit::Choice choice_ = {};  // of the run that is under way
 };
 
 }  // namespace fanin

@@ -72,7 +72,8 @@ BoundCall& Group::State::bind(Bench& bench, Request request) {
       calls.splice(calls.begin(), calls, call);
       return calls.front();
     }
-  calls.emplace_front(std::move(request), bench.lane, commons_->book, Context::process());
+  calls.emplace_front(std::move(request), bench.lane, commons_->book, fetch_habit_,
+                      Context::process());
   if (calls.size() > kMostCalls) calls.pop_back();
   return calls.front();
 }

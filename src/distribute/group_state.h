@@ -131,6 +131,7 @@ class Group::State {
   std::array<Bench, Lane::kCount> lanes_;
   PostOffice post_;
   AutomaticAlgorithms automatic_;
+  FetchHabit fetch_habit_;
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch
   std::uint64_t shrink_count_ = 0;

@@ -7,6 +7,9 @@
 
 namespace fanin {
 
+/// A whole number of cache lines for every type.
+inline constexpr std::size_t kLineElements = 64;
+
 /// Where the chunks of a schedule lie in the data, which is a list of tensors read one after the
 /// other, as one long row of elements. So a pack is a view of many tensors and nothing is copied
 /// together. Every place has the same layout.

@@ -23,7 +23,6 @@ constexpr std::size_t kMessageBytes = 60'000;
 // Large enough that a message costs little beside its bytes.
 constexpr std::size_t kLeastBlock = 8 << 10;
 constexpr std::size_t kWavesUnderWay = 8;
-constexpr std::size_t kLineElements = 64;  // a whole number of cache lines for every type
 
 /// Of all messages between ranks.
 std::size_t most_chunks_in_message(const MessageProgram& program) {

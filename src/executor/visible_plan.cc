@@ -8,8 +8,6 @@
 namespace fanin {
 namespace {
 
-constexpr std::size_t kLineElements = 64;  // a whole number of lines for every type
-
 // After so many elements others may go first.
 constexpr std::size_t kBlockElements = 256 << 10;
 

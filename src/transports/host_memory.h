@@ -35,14 +35,15 @@ struct alignas(128) ChannelControl {
 
 /// A rank's process, and why it last ended an epoch: written by itself.
 struct alignas(128) ProcessControl {
-  std::atomic<std::uint32_t> pid{0};  // 0: it has not come yet
+  std::atomic<std::uint32_t> pid{0};      // 0: it has not come yet
+  std::atomic<std::uint64_t> address{0};  // where this is in the process's own memory, or 0
   std::atomic<std::uint64_t> used_channels{0};
 };
 
 /// At the start of shared memory, so that two builds that differ notice.
 struct HostHeader {
   static constexpr std::uint64_t kMagic = 0x6e69'6e61'662d'6c61;
-  static constexpr std::uint32_t kVersion = 4;
+  static constexpr std::uint32_t kVersion = 5;
   enum class Cores : std::uint32_t { kUnknown, kOneEach, kShared };
 
   std::uint64_t magic = kMagic;

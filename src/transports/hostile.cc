@@ -36,6 +36,11 @@ class Hostile final : public Transport {
     return access;
   }
   void renew(std::span<const std::span<std::byte>> pieces) override { inner_->renew(pieces); }
+  bool can_fetch() override { return inner_->can_fetch(); }
+  void fetch(int peer, std::span<const Fetched> pieces, const Call& call) override {
+    if (++step_ == plan_.step) strike(-1);
+    inner_->fetch(peer, pieces, call);
+  }
   std::shared_ptr<void> memory_handle() override { return inner_->memory_handle(); }
   int flag_count() const override { return inner_->flag_count(); }
   Message& message(int rank, int flag) override { return inner_->message(rank, flag); }

@@ -10,7 +10,9 @@
 #include "core/require.h"
 #include "core/system_error.h"
 #include "transports/core_for_each.h"
+#include "transports/epoch.h"
 #include "transports/host_transport.h"
+#include "transports/process_memory.h"
 #include "transports/process_watch.h"
 #include "transports/rendezvous.h"
 
@@ -34,6 +36,19 @@ class SharedMemory final : public HostTransport {
     return std::make_unique<SharedMemory>(memory(), place_of(channel, epoch_channel, ranks), how());
   }
 
+  bool can_fetch() override {
+    if (!can_fetch_) can_fetch_ = try_to_fetch();
+    return can_fetch_.value_or(false);
+  }
+
+  void fetch(int peer, std::span<const Fetched> pieces, const Call& call) override {
+    const int error = read_memory_of(peers_[static_cast<std::size_t>(peer)].pid(), pieces);
+    if (error == 0) return;
+    require_epoch(*this, call);  // whoever has given up need not have that memory any more
+    throw PeerFailure(fmt::format("rank {} cannot read memory of {} ({}): {}", rank(),
+                                  describe(peer), describe_errno(error), call.describe()));
+  }
+
   std::string describe(int peer) const override {
     const ProcessWatch& watch = peers_[static_cast<std::size_t>(peer)];
     return fmt::format("rank {} (process {}{})", peer, watch.pid(),
@@ -44,7 +59,23 @@ class SharedMemory final : public HostTransport {
   bool has_died(int peer) override { return peers_[static_cast<std::size_t>(peer)].has_ended(); }
 
  private:
+  /// Reads what is known already from all others; none if not all of them have come so far.
+  std::optional<bool> try_to_fetch() {
+    for (int peer = 0; peer < size(); ++peer) {
+      const ProcessControl& control = memory()->process(member(peer));
+      const std::uint64_t address = control.address.load();
+      if (address == 0) return std::nullopt;
+      std::uint32_t pid = 0;
+      const Fetched seen{reinterpret_cast<std::byte*>(&pid), address, sizeof pid};
+      if (read_memory_of(peers_[static_cast<std::size_t>(peer)].pid(), {&seen, 1}) != 0 ||
+          pid != control.pid.load())
+        return false;
+    }
+    return true;
+  }
+
   std::vector<ProcessWatch> peers_;
+  std::optional<bool> can_fetch_ = std::nullopt;  // if it has been tried
 };
 
 /// Memory without a name, whose size nobody can change any more.
@@ -94,6 +125,8 @@ std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options,
           options.size);
   const WakeOrder order = prepare_wake_order();
   Admission admission = options.rank == 0 ? host(options, order) : enter_rendezvous(options, order);
+  ProcessControl& mine = admission.memory.process(options.rank);
+  mine.address.store(reinterpret_cast<std::uint64_t>(&mine));
   if (!tuning) tuning = tuning_for(ranks_have_core_each(admission.memory));
   return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(admission.memory)),
                                         HostTransport::Place::of_all(options.size, options.rank),

@@ -26,6 +26,11 @@ void throw_epoch_end(const EpochEnd& end, const Call& call) {
   throw PeerFailure(sentence);
 }
 
+void Transport::fetch(int peer, std::span<const Fetched>, const Call& call) {
+  throw PeerFailure(fmt::format("{} tells where its memory is, which nobody can read: {}",
+                                describe(peer), call.describe()));
+}
+
 std::string describe_last_sign(const Transport& transport, int rank) {
   const std::uint64_t last = std::max(transport.peek(rank, Transport::kCallFlags),
                                       transport.peek(rank, Transport::kCallFlags + 1));

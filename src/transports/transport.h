@@ -178,6 +178,20 @@ class Transport {
   /// Unavailable if there is no memory for that.
   virtual void renew(std::span<const std::span<std::byte>> pieces) = 0;
 
+  /// A piece of memory of another rank's process.
+  struct Fetched {
+    std::byte* to;       ///< where it goes, here
+    std::uint64_t from;  ///< its address there
+    std::size_t bytes;
+  };
+
+  /// Whether this rank can read all memory of the other ranks' processes, registered or not.
+  virtual bool can_fetch() { return false; }
+
+  /// Copies memory of another rank's process. Throws PeerFailure if that is not possible: the rank
+  /// has died, or told nonsense.
+  virtual void fetch(int peer, std::span<const Fetched> pieces, const Call& call);
+
   /// Keeps the memory of all of that mapped as long as it lives.
   virtual std::shared_ptr<void> memory_handle() = 0;
 

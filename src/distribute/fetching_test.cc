@@ -1,0 +1,93 @@
+// All-reduces of private memory between processes, which go through windows or are fetched,
+// whichever was faster: so many that both are tried.
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "distribute/test_groups.h"
+
+namespace fanin {
+namespace {
+
+using test::expect;
+using testing::Each;
+using testing::IsEmpty;
+
+constexpr int kCalls = 8;
+
+std::vector<float> numbers_of(int rank, std::size_t count, unsigned seed) {
+  std::minstd_rand random(seed * 100 + static_cast<unsigned>(rank) + 1);
+  std::uniform_real_distribution<float> real(-1000, 1000);
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = real(random);
+  return numbers;
+}
+
+/// The sum in the order of `direct`: that of the ranks.
+std::vector<float> sum_of(int size, std::size_t count, unsigned seed) {
+  std::vector<float> sum = numbers_of(0, count, seed);
+  for (int rank = 1; rank < size; ++rank) {
+    const std::vector<float> more = numbers_of(rank, count, seed);
+    for (std::size_t i = 0; i < count; ++i) sum[i] += more[i];
+  }
+  return sum;
+}
+
+void check(Group& group, std::span<const std::size_t> counts, bool in_place) {
+  for (unsigned call = 0; call < kCalls; ++call) {
+    std::vector<std::vector<float>> rows;
+    std::vector<std::vector<float>> results;
+    std::vector<Tensor> inputs;
+    std::vector<TensorView> outputs;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      rows.push_back(numbers_of(group.rank(), counts[i], call + 10 * static_cast<unsigned>(i)));
+      results.emplace_back(counts[i]);
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const Shape shape{static_cast<std::int64_t>(counts[i])};
+      inputs.push_back(Tensor::view(std::span<const float>(rows[i]), shape));
+      outputs.push_back(TensorView::over(std::span<float>(in_place ? rows[i] : results[i]), shape));
+    }
+    group.all_reduce(inputs, outputs);
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      expect(test::are_same(in_place ? rows[i] : results[i],
+                            sum_of(group.size(), counts[i], call + 10 * static_cast<unsigned>(i))),
+             fmt::format("call {}: another sum of tensor {}", call, i));
+  }
+}
+
+TEST(Fetching, GivesTheSameBitsAsWindows) {
+  const std::vector<std::size_t> one = {100'003};
+  const std::vector<std::size_t> many = {70'000, 1, 0, 333, 40'000};
+  for (const int size : {2, 3, 5})
+    for (const bool in_place : {true, false})
+      EXPECT_THAT(test::in_processes(size,
+                                     [&](Group& group) {
+                                       check(group, one, in_place);
+                                       check(group, many, in_place);
+                                     }),
+                  Each(IsEmpty()));
+}
+
+TEST(Fetching, WorksForOtherTypesAndForHandles) {
+  constexpr std::size_t kCount = 200'001;
+  const auto outcomes = test::in_processes(3, [&](Group& group) {
+    for (int call = 0; call < kCalls; ++call) {
+      const Tensor input = test::filled(kCount, static_cast<std::int32_t>(call + 3 * group.rank()));
+      std::vector<double> mean(kCount);
+      const TensorView to = TensorView::over(std::span<double>(mean), input.shape());
+      Handle handle = group.start_all_reduce({&input, 1}, {&to, 1}, {.op = ReduceOp::kMean});
+      const Tensor other = test::filled(kCount, 1.0F);
+      std::vector<float> sum(kCount);
+      group.all_reduce(other, TensorView::over(std::span<float>(sum), Shape{std::int64_t{kCount}}));
+      handle.wait();
+      expect(mean == std::vector<double>(kCount, call + 3), "another mean");
+      expect(sum == std::vector<float>(kCount, 3), "another sum");
+    }
+  });
+  EXPECT_THAT(outcomes, Each(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace fanin
