@@ -83,13 +83,16 @@ class Rows {
   std::vector<std::uint64_t> output_addresses_;
 };
 
-/// Ranks can do so when all have joined.
+/// Ranks can do so when all have joined, and as long as all are there.
 void wait_until_all_can_fetch(Transport& mine) {
+  constexpr int kFlag = Transport::kFirstFreeFlag + 9;
   const Deadline end = Clock::now() + std::chrono::seconds(20);
   while (!mine.can_fetch()) {
     test::expect(Clock::now() < end, "memory of processes cannot be read");
     std::this_thread::yield();
   }
+  mine.publish(kFlag, 1);
+  for (int peer = 0; peer < mine.size(); ++peer) test::wait_for(mine, peer, kFlag, 1, end, "test");
 }
 
 // One tensor and several, shorter than a share and of many blocks, apart and in place.
@@ -136,7 +139,13 @@ TEST(FetchPlan, AMemoryThatIsNotThereIsAnError) {
     FetchPlan plan(proved, Layout(counts, 3, 4), sum_of_3(), mine.rank(), Context::process());
     std::uint64_t wave_base = 0;
     Call call{.describe = [] { return "the test's sum"; }};
-    plan.run(mine, wave_base, {inputs, outputs, nowhere, rows.output_addresses(false)}, call);
+    wait_until_all_can_fetch(mine);
+    try {
+      plan.run(mine, wave_base, {inputs, outputs, nowhere, rows.output_addresses(false)}, call);
+    } catch (const PeerFailure&) {
+      test::expect(!mine.can_fetch(), "it would try again");
+      throw;
+    }
   });
   EXPECT_THAT(outcomes, Each(HasSubstr("cannot read memory of rank")));
   // Others may have ended by then.

@@ -45,6 +45,7 @@ class SharedMemory final : public HostTransport {
     const int error = read_memory_of(peers_[static_cast<std::size_t>(peer)].pid(), pieces);
     if (error == 0) return;
     require_epoch(*this, call);  // whoever has given up need not have that memory any more
+    can_fetch_ = false;          // there is memory that the kernel does not copy: not again
     throw PeerFailure(fmt::format("rank {} cannot read memory of {} ({}): {}", rank(),
                                   describe(peer), describe_errno(error), call.describe()));
   }

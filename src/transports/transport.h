@@ -185,7 +185,8 @@ class Transport {
     std::size_t bytes;
   };
 
-  /// Whether this rank can read all memory of the other ranks' processes, registered or not.
+  /// Whether this rank can read all memory of the other ranks' processes, registered or not, as far
+  /// as it knows: not before all have come, and not after fetch() has failed.
   virtual bool can_fetch() { return false; }
 
   /// Copies memory of another rank's process. Throws PeerFailure if that is not possible: the rank
