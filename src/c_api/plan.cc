@@ -2,6 +2,7 @@
 // each run replays, the group keeps bound.
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "c_api/collective.h"
@@ -28,8 +29,10 @@ std::string explain(const Group& ranks, std::span<const std::size_t> counts, DTy
                     const AllReduceOptions& options) {
   const std::vector<int> hosts = ranks.hosts();
   const bool is_auto = options.algorithm == fanin::kAutomatic;
+  const std::size_t bytes =
+      std::accumulate(counts.begin(), counts.end(), std::size_t{0}) * size_of(dtype);
   const std::string algorithm =
-      is_auto ? fanin::choose_algorithm(hosts, fanin::Goal::kAllReduce) : options.algorithm;
+      is_auto ? fanin::choose_algorithm(hosts, fanin::Goal::kAllReduce, bytes) : options.algorithm;
   fanin::ReductionRequest request{.op = options.op,
                                   .topology = fanin::topology_for(algorithm, hosts),
                                   .packing = {.num_packs = 1},

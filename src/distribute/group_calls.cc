@@ -33,7 +33,7 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
   check_timeout(options.timeout);
   require(options.extents.empty(), ErrorKind::kBadOption,
           "all_reduce has no parts for which extents could be given; leave them out");
-  const std::string& algorithm = resolve(options.algorithm, Request::Operation::kAllReduce);
+  const std::string& algorithm = resolve(options.algorithm, inputs);
   if (bench.calls.empty() || !is_for(bench.calls.front().request(), inputs, options, algorithm)) {
     // What was bound before has been checked then.
     check_options(Request::Operation::kAllReduce, options);
@@ -69,7 +69,7 @@ BoundCall& Group::State::prepare(Bench& bench, std::span<const Tensor> inputs,
 
 Request Group::State::request_of(const Arguments& arguments) {
   Request request = to_request(arguments, transport().rank(), transport().size());
-  request.algorithm = resolve(request.algorithm, request.operation);
+  request.algorithm = resolve(request.algorithm);
   return request;
 }
 

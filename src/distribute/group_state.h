@@ -118,10 +118,15 @@ class Group::State {
            Precedence::Place& place, bool is_alone);
   Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
 
-  /// The algorithm that a name stands for, here.
-  const std::string& resolve(const std::string& algorithm, Request::Operation operation) const {
+  /// The algorithm that a name stands for, here; for an all-reduce of these tensors.
+  const std::string& resolve(const std::string& algorithm,
+                             std::span<const Tensor> all_reduced = {}) const {
     if (algorithm != kAutomatic) return algorithm;
-    return operation == Request::Operation::kAllReduce ? automatic_.all_reduce : automatic_.others;
+    if (!automatic_.short_all_reduce || all_reduced.empty()) return automatic_.usual;
+    std::size_t bytes = 0;
+    for (const Tensor& tensor : all_reduced) bytes += tensor.bytes().size();
+    return bytes <= AutomaticAlgorithms::kMostShortBytes ? *automatic_.short_all_reduce
+                                                         : automatic_.usual;
   }
   Request request_of(const Arguments& arguments);
 

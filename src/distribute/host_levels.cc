@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace fanin {
@@ -47,19 +48,23 @@ void check_algorithm(const std::string& name) {
   if (name != kAutomatic) canonical_algorithm(name);
 }
 
-std::string choose_algorithm(std::span<const int> hosts, Goal goal) {
+std::string choose_algorithm(std::span<const int> hosts, Goal goal, std::size_t bytes) {
   const Levels levels = levels_of(hosts);
   if (levels.host_count == 1) return "direct";
   if (!levels.are_even) return "ring";
-  // Two hosts that exchange everything send as much as by a ring.
-  const bool exchange = levels.host_count == 2 && goal == Goal::kAllReduce;
+  // Two hosts that exchange everything send as much as by a ring, with a hop less. Long data is in
+  // more and shorter messages by a ring, of which more are under way.
+  const bool exchange = levels.host_count == 2 && goal == Goal::kAllReduce &&
+                        bytes <= AutomaticAlgorithms::kMostShortBytes;
   const std::string between = exchange ? "recursive_doubling" : "ring";
   return levels.ranks_of_each() > 1 ? "direct//" + between : between;
 }
 
 AutomaticAlgorithms choose_algorithms(std::span<const int> hosts) {
-  return {.all_reduce = choose_algorithm(hosts, Goal::kAllReduce),
-          .others = choose_algorithm(hosts, Goal::kReduceScatter)};
+  AutomaticAlgorithms chosen{.usual = choose_algorithm(hosts, Goal::kReduceScatter, 0)};
+  if (std::string name = choose_algorithm(hosts, Goal::kAllReduce, 0); name != chosen.usual)
+    chosen.short_all_reduce = std::move(name);
+  return chosen;
 }
 
 Topology topology_for(const std::string& algorithm, std::span<const int> hosts) {

@@ -10,14 +10,18 @@
 namespace fanin {
 
 /// What AllReduceOptions::algorithm stands for when it is kAutomatic: direct within one host; else
-/// what crosses the wires between hosts least, and of such the one with the fewest hops.
+/// what crosses the wires between hosts least, and of such, for data so short, the one with the
+/// fewest hops.
 inline constexpr std::string_view kAutomatic = "auto";
-std::string choose_algorithm(std::span<const int> hosts, Goal goal);
+std::string choose_algorithm(std::span<const int> hosts, Goal goal, std::size_t bytes);
 
 /// The same, chosen once.
 struct AutomaticAlgorithms {
-  std::string all_reduce;
-  std::string others;  // of all other goals
+  std::string usual;
+  std::optional<std::string> short_all_reduce = std::nullopt;  // if it is another one
+
+  /// For an all-reduce of up to so many bytes.
+  static constexpr std::size_t kMostShortBytes = 256 << 10;
 };
 AutomaticAlgorithms choose_algorithms(std::span<const int> hosts);
 

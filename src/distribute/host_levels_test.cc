@@ -58,14 +58,21 @@ TEST(HostLevels, OtherGoalsAreProvedToo) {
 }
 
 TEST(HostLevels, TheAutomaticAlgorithmFollowsTheHosts) {
-  const Goal all = Goal::kAllReduce;
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 0}, all), "direct");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2}, all), "direct//recursive_doubling");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2}, Goal::kReduceScatter), "direct//ring");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2, 2, 4, 4}, all), "direct//ring");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 1}, all), "recursive_doubling");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 1, 2}, all), "ring");
-  EXPECT_EQ(choose_algorithm(Hosts{0, 0, 2}, all), "ring");
+  const auto of = [](const Hosts& hosts, std::size_t bytes = 1000, Goal goal = Goal::kAllReduce) {
+    return choose_algorithm(hosts, goal, bytes);
+  };
+  EXPECT_EQ(of({0, 0, 0}), "direct");
+  EXPECT_EQ(of({0, 0, 2, 2}), "direct//recursive_doubling");
+  EXPECT_EQ(of({0, 0, 2, 2}, 256 << 10), "direct//recursive_doubling");
+  EXPECT_EQ(of({0, 0, 2, 2}, (256 << 10) + 1), "direct//ring");
+  EXPECT_EQ(of({0, 0, 2, 2}, 1000, Goal::kReduceScatter), "direct//ring");
+  EXPECT_EQ(of({0, 0, 2, 2, 4, 4}), "direct//ring");
+  EXPECT_EQ(of({0, 1}), "recursive_doubling");
+  EXPECT_EQ(of({0, 1, 2}), "ring");
+  EXPECT_EQ(of({0, 0, 2}), "ring");
+  EXPECT_EQ(choose_algorithms(Hosts{0, 0, 2, 2}).usual, "direct//ring");
+  EXPECT_EQ(choose_algorithms(Hosts{0, 0, 2, 2}).short_all_reduce, "direct//recursive_doubling");
+  EXPECT_EQ(choose_algorithms(Hosts{0, 0, 0}).short_all_reduce, std::nullopt);
 }
 
 }  // namespace
