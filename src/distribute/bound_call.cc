@@ -21,8 +21,8 @@ constexpr std::size_t kSmallBytes = 2 << 10;
 constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
 // Where ranks share cores a hop costs more than reading twice: up to so many bytes of all together.
 constexpr std::size_t kSmallBytesOfAllSharing = 256 << 10;
-// From so many bytes on it may be faster to fetch data by the kernel than to go through windows.
-constexpr std::size_t kLeastFetchedBytes = 256 << 10;
+// From so many bytes on there are other ways beside windows, and which is the fastest is found out.
+constexpr std::size_t kLeastUnseenBytes = 256 << 10;
 // Between hosts a hop costs more: up to so many bytes of one rank, and of all together. What one
 // says must be short enough for the engine to take it at once, because nobody waits until others
 // have received it.
@@ -39,6 +39,14 @@ std::size_t most_slot_bytes(int rank_count, bool share_cores) {
 /// At the start of each window: two slots that take turns.
 std::size_t slot_bytes(std::size_t window_bytes) {
   return std::min(kSmallBytesOfTwo, window_bytes / 8 / 64 * 64);
+}
+
+/// Where the rest of each window begins.
+std::vector<std::byte*> rooms_in(Transport& transport, std::size_t slot_bytes) {
+  std::vector<std::byte*> rooms;
+  for (int rank = 0; rank < transport.size(); ++rank)
+    rooms.push_back(transport.window(rank).data() + 2 * slot_bytes);
+  return rooms;
 }
 
 std::vector<std::size_t> counts_of(const Request& request, const Schedule& schedule) {
@@ -68,14 +76,15 @@ std::string describe_ways(int rank_count) {
   return fmt::format(
       "between ranks of one host the algorithm decides the order of the sum, not the way: memory "
       "of Group::allocate() is written by all ranks from {} up; anything else goes in the first "
-      "message up to {}, in one hop up to {}{}, by windows above, or from {} up copied from one "
-      "process to another where the system allows it and it has been faster",
+      "message up to {}, in one hop up to {}{}, by windows above; from {} up by what has been the "
+      "fastest: windows, pads that all ranks write, or copying from one process to another where "
+      "the system allows it",
       bytes_text(kSmallBytes), bytes_text(kTinyBytes), alone,
       sharing == alone ? "" : fmt::format(" ({} where ranks share cores)", sharing),
-      bytes_text(kLeastFetchedBytes));
+      bytes_text(kLeastUnseenBytes));
 }
 
-BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, FetchHabit& habit,
+BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Pad& pad, UnseenHabit& habit,
                      Context& context)
     : request_(std::move(request)),
       fingerprint_(fingerprint_of(request_)),
@@ -87,21 +96,26 @@ BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, FetchHabit
       counts_(counts_of(request_, schedule_->schedule())),
       layout_(layout_of(counts_, schedule_->schedule(), arithmetic_.size_of(Cell::kInput))),
       input_bytes_(layout_.element_count() * arithmetic_.size_of(Cell::kInput)),
-      room_{.window_begin = 2 * slot_bytes(lane.transport().window(0).size()),
-            .window_bytes = lane.transport().window(0).size() -
-                            2 * slot_bytes(lane.transport().window(0).size()),
+      slot_bytes_(slot_bytes(lane.transport().window(0).size())),
+      room_{.bytes_of_rank = lane.transport().window(0).size() - 2 * slot_bytes_,
             .flag_count = lane.transport().flag_count(),
             .ranks_share_cores = lane.transport().shares_cores()},
       way_(choose(lane.transport())),
       habit_(habit) {
   const int ranks = lane.transport().size();
   if (way_ == Way::kSlot || way_ == Way::kLarge) buffers_.emplace(counts_, arithmetic_, ranks);
-  if (way_ == Way::kLarge && input_bytes_ >= kLeastFetchedBytes)
+  if (way_ == Way::kLarge && input_bytes_ >= kLeastUnseenBytes) {
     fetched_.emplace(counts_.size(), ranks);
-  if (way_ == Way::kSlot || way_ == Way::kLarge || way_ == Way::kWindow)
+    if (WindowPlan::can_share_places(arithmetic_)) bind_pads(lane, pad);
+  }
+  if (way_ == Way::kSlot || way_ == Way::kLarge || way_ == Way::kWindow) {
     // An algorithm that does not fit is refused before anybody waits.
     window_ = std::make_unique<WindowPlan>(schedule_, layout_, arithmetic_, lane.transport().rank(),
                                            room_, context_);
+    rooms_ = rooms_in(lane.transport(), slot_bytes_);
+    if (lane.common_windows() != nullptr)
+      common_rooms_ = rooms_in(*lane.common_windows(), slot_bytes_);
+  }
   if (way_ == Way::kMessage)
     messages_ = std::make_unique<MessagePlan>(schedule_, layout_, arithmetic_,
                                               lane.transport().rank(), context_);
@@ -121,20 +135,19 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
     return has_links ? Way::kMessage : Way::kWindow;
   if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
-  const std::size_t slot = room_.window_begin / 2;
   const std::size_t small =
       has_links ? std::min(kSmallBytesOfHosts,
                            kSmallBytesOfAllHosts / static_cast<std::size_t>(rank_count))
                 : kSmallBytes;
-  if (input_bytes_ <= std::min(small, slot)) return Way::kSmall;
+  if (input_bytes_ <= std::min(small, slot_bytes_)) return Way::kSmall;
   if (has_links) return Way::kMessage;
-  const std::size_t most = std::min(most_slot_bytes(rank_count, transport.shares_cores()), slot);
+  const std::size_t most =
+      std::min(most_slot_bytes(rank_count, transport.shares_cores()), slot_bytes_);
   return input_bytes_ <= most ? Way::kSlot : Way::kLarge;
 }
 
 std::byte* BoundCall::slot(Lane& lane, int rank, int turn) const {
-  return lane.transport().window(rank).data() +
-         room_.window_begin / 2 * static_cast<std::size_t>(turn);
+  return lane.transport().window(rank).data() + slot_bytes_ * static_cast<std::size_t>(turn);
 }
 
 void BoundCall::bind_seen(Lane& lane) {
@@ -147,6 +160,20 @@ void BoundCall::bind_seen(Lane& lane) {
         at += count * arithmetic_.size_of(Cell::kInput);
       }
     }
+}
+
+/// An algorithm that does not fit into them goes by windows, which are larger.
+void BoundCall::bind_pads(Lane& lane, Pad& pad) {
+  WindowPlan::Room room = room_;
+  room.bytes_of_rank = Pad::kBytesOfLane;
+  room.is_shared = true;
+  try {
+    pad_plan_ = std::make_unique<WindowPlan>(schedule_, layout_, arithmetic_,
+                                             lane.transport().rank(), room, context_);
+  } catch (const InvalidArgument&) {
+    return;
+  }
+  pads_.emplace(pad, lane.index(), lane.transport().size());
 }
 
 /// Into a slot.
@@ -190,22 +217,41 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
       entry.word_count += told->size();
     }
   }
-  if (fetched_ && !has_told_ && transport.can_fetch()) {
-    if (const auto told =
-            fetched_->tell(note_of_places(lane, transport.rank(), ticket), inputs, outputs)) {
-      entry.words[0] |= kToldAddresses;
-      std::ranges::copy(*told, entry.words.begin() + 1);
-      entry.word_count += told->size();
-    }
-    choice_ = habit_.next(input_bytes_);
-    if (choice_.fetches) entry.words[0] |= kWantsToFetch;
-  }
+  if (fetched_ && !has_told_) tell_unseen(lane, ticket, inputs, outputs, entry);
   if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_)) {
     std::byte* const to = slot(lane, transport.rank(), Lane::turn(ticket));
     gather(inputs, to);
     entry.attached = {to, input_bytes_};
   }
   return entry;
+}
+
+/// What the ways beside windows need; the first rank also says which it is.
+void BoundCall::tell_unseen(Lane& lane, const Ticket& ticket,
+                            std::span<const std::byte* const> inputs,
+                            std::span<std::byte* const> outputs, Lane::Entry& entry) {
+  Transport& transport = lane.transport();
+  const auto tell = [&](std::uint64_t what, std::size_t first, const auto& words) {
+    entry.words[0] |= what;
+    std::ranges::copy(words, entry.words.begin() + first);
+    entry.word_count = std::max(entry.word_count, first + words.size());
+  };
+  UnseenHabit::Possible possible;
+  if (transport.can_fetch())
+    if (const auto told =
+            fetched_->tell(note_of_places(lane, transport.rank(), ticket), inputs, outputs)) {
+      tell(kToldAddresses, kAddressWords, *told);
+      possible.fetch = true;
+    }
+  if (pads_)
+    if (const auto told = pads_->tell(transport)) {
+      tell(kToldPad, kPadWords, *told);
+      possible.pads = has_told_pad_ = true;
+    }
+  if (transport.rank() != 0) return;
+  choice_ = habit_.next(input_bytes_, possible);
+  if (choice_.way == UnseenWay::kFetch) entry.words[0] |= kWantsToFetch;
+  if (choice_.way == UnseenWay::kPads) entry.words[0] |= kWantsPads;
 }
 
 /// Of one tensor nothing is told by notes, so that they need not be found.
@@ -223,19 +269,23 @@ void BoundCall::run_small(Lane& lane, const Ticket& ticket,
   memory_->run_here(0, layout_.element_count(), seen, outputs, Store::kCached);
 }
 
-int BoundCall::count_who_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const {
-  int count = 0;
+bool BoundCall::have_all_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const {
   for (int rank = 0; rank < schedule_->schedule().rank_count; ++rank)
-    if ((lane.word(rank, ticket, 0) & what) != 0) ++count;
-  return count;
+    if ((lane.word(rank, ticket, 0) & what) == 0) return false;
+  return true;
+}
+
+bool BoundCall::has_anyone_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const {
+  for (int rank = 0; rank < schedule_->schedule().rank_count; ++rank)
+    if ((lane.word(rank, ticket, 0) & what) != 0) return true;
+  return false;
 }
 
 /// Directly if all have told where their data is.
 void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                          std::span<std::byte* const> outputs, Call& call) {
   Transport& transport = lane.transport();
-  const int told_count = count_who_told(kToldPlaces, lane, ticket);
-  if (told_count == transport.size()) {
+  if (have_all_told(kToldPlaces, lane, ticket)) {
     for (int rank = 0; rank < transport.size(); ++rank)
       buffers_->read(
           transport, rank, note_of_places(lane, rank, ticket),
@@ -244,32 +294,59 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
       visible_ = std::make_unique<VisiblePlan>(schedule_, layout_, arithmetic_, transport.rank(),
                                                context_);
     visible_->run(transport, lane.wave_base(), buffers_->look_up(transport), call);
-  } else if (told_count == 0 && way_ == Way::kSlot) {
+  } else if (way_ == Way::kSlot && !has_anyone_told(kToldPlaces, lane, ticket)) {
     run_small(lane, ticket, inputs, outputs);
   } else {
     run_unseen(lane, ticket, inputs, outputs, call);
   }
 }
 
-/// By fetching, if everybody can and the first rank has found it to be faster; else by windows.
+/// As the first rank says, if everybody has told what that needs; else by windows.
+UnseenWay BoundCall::unseen_way(const Lane& lane, const Ticket& ticket) const {
+  const std::uint64_t wanted = lane.word(0, ticket, 0);
+  if ((wanted & kWantsToFetch) != 0 && have_all_told(kToldAddresses, lane, ticket))
+    return UnseenWay::kFetch;
+  if ((wanted & kWantsPads) != 0 && have_all_told(kToldPad, lane, ticket)) return UnseenWay::kPads;
+  return UnseenWay::kWindows;
+}
+
 void BoundCall::run_unseen(Lane& lane, const Ticket& ticket,
                            std::span<const std::byte* const> inputs,
                            std::span<std::byte* const> outputs, Call& call) {
-  Transport& transport = lane.transport();
-  const bool can_choose = count_who_told(kToldAddresses, lane, ticket) == transport.size();
-  const bool fetches = can_choose && (lane.word(0, ticket, 0) & kWantsToFetch) != 0;
-  const bool is_timed = can_choose && transport.rank() == 0 && choice_.is_timed;
+  // Who is alone in this operation has left the one before, and is not yet in the next.
+  const bool are_alone = have_all_told(kToldAlone, lane, ticket);
+  const UnseenWay way = unseen_way(lane, ticket);
+  const bool is_timed = choice_.is_timed && choice_.way == way;
   const Deadline begin = is_timed ? Clock::now() : Deadline();
-  if (fetches) {
-    run_fetching(lane, ticket, inputs, outputs, call);
-  } else {
-    // Who is alone in this operation has left the one before, and is not yet in the next.
-    const bool are_alone = count_who_told(kToldAlone, lane, ticket) == transport.size();
-    window_->run(transport, lane.wave_base(), inputs, outputs, call,
-                 are_alone ? lane.common_windows() : nullptr);
+  switch (way) {
+    case UnseenWay::kFetch:
+      run_fetching(lane, ticket, inputs, outputs, call);
+      break;
+    case UnseenWay::kPads:
+      run_on_pads(lane, ticket, inputs, outputs, call, are_alone);
+      break;
+    case UnseenWay::kWindows:
+      run_windows(lane, inputs, outputs, call, are_alone);
   }
   if (is_timed)
-    habit_.tell(input_bytes_, fetches, std::chrono::duration<double>(Clock::now() - begin).count());
+    habit_.tell(input_bytes_, choice_, std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+void BoundCall::run_windows(Lane& lane, std::span<const std::byte* const> inputs,
+                            std::span<std::byte* const> outputs, Call& call, bool are_alone) {
+  const bool in_common = are_alone && !common_rooms_.empty();
+  window_->run(lane.transport(), lane.wave_base(), inputs, outputs, call,
+               {in_common ? common_rooms_ : rooms_});
+}
+
+void BoundCall::run_on_pads(Lane& lane, const Ticket& ticket,
+                            std::span<const std::byte* const> inputs,
+                            std::span<std::byte* const> outputs, Call& call, bool are_alone) {
+  Transport& transport = lane.transport();
+  for (int rank = 0; rank < transport.size(); ++rank)
+    pads_->read(transport, rank,
+                {lane.word(rank, ticket, kPadWords), lane.word(rank, ticket, kPadWords + 1)});
+  pad_plan_->run(transport, lane.wave_base(), inputs, outputs, call, pads_->look_up(are_alone));
 }
 
 void BoundCall::run_fetching(Lane& lane, const Ticket& ticket,
@@ -277,8 +354,9 @@ void BoundCall::run_fetching(Lane& lane, const Ticket& ticket,
                              std::span<std::byte* const> outputs, Call& call) {
   Transport& transport = lane.transport();
   for (int rank = 0; rank < transport.size(); ++rank)
-    fetched_->read(rank, note_of_places(lane, rank, ticket),
-                   {lane.word(rank, ticket, 1), lane.word(rank, ticket, 2)});
+    fetched_->read(
+        rank, note_of_places(lane, rank, ticket),
+        {lane.word(rank, ticket, kAddressWords), lane.word(rank, ticket, kAddressWords + 1)});
   if (!fetch_)
     fetch_ =
         std::make_unique<FetchPlan>(schedule_, layout_, arithmetic_, transport.rank(), context_);
@@ -293,7 +371,9 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
     return;
   }
   Transport& transport = lane.transport();
-  has_told_ = false;
+  has_told_ = has_told_pad_ = false;
+  is_alone_ = call.is_alone;
+  choice_ = {};
   lane.begin(ticket, call);
   Lane::Entry entry = first_message(lane, ticket, inputs, outputs, call);
   entry.fingerprint = fingerprint_of(fingerprint_, step);
@@ -320,12 +400,13 @@ void BoundCall::move(Lane& lane, std::span<const std::byte* const> inputs,
   if (messages_)
     messages_->run(lane.transport(), lane.wave_base(), inputs, outputs, call);
   else
-    window_->run(lane.transport(), lane.wave_base(), inputs, outputs, call);
+    run_windows(lane, inputs, outputs, call, false);
 }
 
 void BoundCall::give_up(Lane& lane, std::span<std::byte* const> outputs) {
   if (has_told_) buffers_->give_up(lane.transport(), outputs);
-  has_told_ = false;
+  if (has_told_pad_) pads_->give_up(lane.transport(), is_alone_);
+  has_told_ = has_told_pad_ = false;
 }
 
 void BoundCall::run_entered(Lane& lane, std::span<const std::byte* const> inputs,

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "distribute/fetch_habit.h"
 #include "distribute/fetched_buffers.h"
 #include "distribute/lane.h"
+#include "distribute/pads.h"
 #include "distribute/request.h"
 #include "distribute/schedule_book.h"
+#include "distribute/unseen_habit.h"
 #include "distribute/visible_buffers.h"
 #include "executor/fetch_plan.h"
 #include "executor/memory_plan.h"
@@ -34,7 +35,8 @@ class BoundCall {
   /// The request's arguments have been checked, and the extents of its parts are known. Throws
   /// InvalidArgument as build_schedule(), or (kBadSchedule) if the lane's window is too small for
   /// the algorithm.
-  BoundCall(Request request, Lane& lane, ScheduleBook& book, FetchHabit& habit, Context& context);
+  BoundCall(Request request, Lane& lane, ScheduleBook& book, Pad& pad, UnseenHabit& habit,
+            Context& context);
 
   const Request& request() const { return request_; }
   std::uint64_t fingerprint() const { return fingerprint_; }
@@ -59,7 +61,7 @@ class BoundCall {
     kTiny,     // the data is in the first message
     kSmall,    // the data is in a slot before the first message: every rank sums all
     kSlot,     // directly where all ranks see the data, or as small, or by windows if they differ
-    kLarge,    // directly where all ranks see the data, or by fetching it, or by windows
+    kLarge,    // directly where all ranks see the data, or else as UnseenWay says
     kWindow,   // by windows
     kMessage,  // by messages
   };
@@ -67,19 +69,30 @@ class BoundCall {
   static constexpr std::uint64_t kToldPlaces = 1;     // where their data is
   static constexpr std::uint64_t kToldAlone = 2;      // that nothing else of theirs is under way
   static constexpr std::uint64_t kToldAddresses = 4;  // where it is for those who fetch it
-  static constexpr std::uint64_t kWantsToFetch = 8;   // of the first rank, which decides
+  static constexpr std::uint64_t kToldPad = 8;        // where their pads are
+  // Of the first rank, which decides; neither: windows.
+  static constexpr std::uint64_t kWantsToFetch = 16;
+  static constexpr std::uint64_t kWantsPads = 32;
+  // The words after it of which they tell the rest.
+  static constexpr std::size_t kAddressWords = 1;
+  static constexpr std::size_t kPadWords = 3;
 
   Way choose(Transport& transport) const;
   void move(Lane& lane, std::span<const std::byte* const> inputs,
             std::span<std::byte* const> outputs, Call& call);
   std::byte* slot(Lane& lane, int rank, int turn) const;
   void bind_seen(Lane& lane);
+  void bind_pads(Lane& lane, Pad& pad);
   void gather(std::span<const std::byte* const> inputs, std::byte* to);
   std::span<std::byte> note_of_places(Lane& lane, int rank, const Ticket& ticket) const;
   Lane::Entry first_message(Lane& lane, const Ticket& ticket,
                             std::span<const std::byte* const> inputs,
                             std::span<std::byte* const> outputs, const Call& call);
-  int count_who_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
+  void tell_unseen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                   std::span<std::byte* const> outputs, Lane::Entry& entry);
+  bool have_all_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
+  bool has_anyone_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
+  UnseenWay unseen_way(const Lane& lane, const Ticket& ticket) const;
   void run_small(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                  std::span<std::byte* const> outputs);
   void run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
@@ -88,6 +101,10 @@ class BoundCall {
                   std::span<std::byte* const> outputs, Call& call);
   void run_fetching(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                     std::span<std::byte* const> outputs, Call& call);
+  void run_on_pads(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+                   std::span<std::byte* const> outputs, Call& call, bool are_alone);
+  void run_windows(Lane& lane, std::span<const std::byte* const> inputs,
+                   std::span<std::byte* const> outputs, Call& call, bool are_alone);
 
   Request request_;
   std::uint64_t fingerprint_;
@@ -97,10 +114,13 @@ class BoundCall {
   std::vector<std::size_t> counts_;  // elements of each tensor, or of each part of the only one
   Layout layout_;
   std::size_t input_bytes_;
-  WindowPlan::Room room_;
+  std::size_t slot_bytes_;  // at the start of each window: two slots that take turns
+  WindowPlan::Room room_;   // the rest of a window
   Way way_;
   std::unique_ptr<MemoryPlan> memory_;     // for kAlone, kTiny, kSmall, kSlot
   std::unique_ptr<WindowPlan> window_;     // for kSlot, kLarge, kWindow
+  std::vector<std::byte*> rooms_;          // likewise: in the windows of the lane, by rank
+  std::vector<std::byte*> common_rooms_;   // and in those that all lanes may use
   std::unique_ptr<MessagePlan> messages_;  // for kMessage
   std::optional<VisibleBuffers> buffers_;  // for kSlot, kLarge
   std::unique_ptr<VisiblePlan> visible_;   // likewise, when first needed
@@ -111,8 +131,12 @@ class BoundCall {
   SlotStore slot_store_;                   // of kSlot
   std::optional<FetchedBuffers> fetched_;  // for kLarge, if it may be worth while
   std::unique_ptr<FetchPlan> fetch_;       // likewise, when first needed
-  FetchHabit& habit_;
-  FetchHabit::Choice choice_ = {};  // of the run that is under way
+  std::optional<Pads> pads_;               // likewise
+  std::unique_ptr<WindowPlan> pad_plan_;   // likewise
+  bool has_told_pad_ = false;              // in the run that is under way
+  bool is_alone_ = false;                  // likewise
+  UnseenHabit& habit_;
+  UnseenHabit::Choice choice_ = {};  // of the run that is under way
 };
 
 }  // namespace fanin

@@ -28,12 +28,13 @@ std::unique_ptr<Transport> open_beside(Transport& transport, int channel) {
 Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout)
     : timeout_(timeout),
       commons_(std::make_shared<GroupCommons>()),
-      lanes_{Bench{Lane(nullptr)}, Bench{Lane(open_beside(*transport, 1))}},
+      lanes_{Bench{Lane(nullptr)}, Bench{Lane(open_beside(*transport, 1), 1)}},
       post_(open_beside(*transport, 2), timeout) {
   lanes_.front().lane = Lane(std::move(transport));
   lanes_.back().lane.set_common_windows(this->transport());
   if (!this->transport().registered(0).empty())
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
+  pad_ = std::make_unique<Pad>(commons_->registered);
   automatic_ = choose_algorithms(this->transport().hosts());
 }
 
@@ -41,8 +42,9 @@ Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> tra
                     std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons)
     : timeout_(timeout),
       commons_(std::move(commons)),
-      lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]))}},
+      lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]), 1)}},
       post_(std::move(transports[2]), timeout),
+      pad_(std::make_unique<Pad>(commons_->registered)),
       automatic_(choose_algorithms(transport().hosts())) {
   lanes_.back().lane.set_common_windows(transport());
 }
@@ -72,7 +74,7 @@ BoundCall& Group::State::bind(Bench& bench, Request request) {
       calls.splice(calls.begin(), calls, call);
       return calls.front();
     }
-  calls.emplace_front(std::move(request), bench.lane, commons_->book, fetch_habit_,
+  calls.emplace_front(std::move(request), bench.lane, commons_->book, *pad_, unseen_habit_,
                       Context::process());
   if (calls.size() > kMostCalls) calls.pop_back();
   return calls.front();

@@ -12,6 +12,7 @@
 #include "distribute/bound_call.h"
 #include "distribute/host_levels.h"
 #include "distribute/lane.h"
+#include "distribute/pads.h"
 #include "distribute/post_office.h"
 #include "distribute/progress.h"
 #include "distribute/registered_pool.h"
@@ -135,8 +136,9 @@ class Group::State {
   Precedence precedence_;
   std::array<Bench, Lane::kCount> lanes_;
   PostOffice post_;
+  std::unique_ptr<Pad> pad_;
   AutomaticAlgorithms automatic_;
-  FetchHabit fetch_habit_;
+  UnseenHabit unseen_habit_;
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch
   std::uint64_t shrink_count_ = 0;

@@ -21,8 +21,9 @@ constexpr auto kListenTime = std::chrono::milliseconds(1);
 
 }  // namespace
 
-Lane::Lane(std::unique_ptr<Transport> transport)
+Lane::Lane(std::unique_ptr<Transport> transport, int index)
     : transport_(std::move(transport)),
+      index_(index),
       links_(transport_ ? transport_->links() : nullptr),
       rank_(transport_ ? transport_->rank() : 0),
       size_(transport_ ? transport_->size() : 0) {

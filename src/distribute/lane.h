@@ -24,9 +24,10 @@ class Lane {
   /// How many lanes a group has: operation k is on lane k mod kCount.
   static constexpr int kCount = 2;
 
-  explicit Lane(std::unique_ptr<Transport> transport);
+  explicit Lane(std::unique_ptr<Transport> transport, int index = 0);
 
   Transport& transport() { return *transport_; }
+  int index() const { return index_; }
 
   /// Whose windows to use while nobody has another operation under way: the same for all lanes, so
   /// that they stay in cache. Null: its own.
@@ -96,6 +97,7 @@ class Lane {
   }
 
   std::unique_ptr<Transport> transport_;
+  int index_;  // among the group's lanes
   Transport* common_windows_ = nullptr;
   Links* links_;  // of the transport, or null
   int rank_;      // in the transport, asked once

@@ -53,5 +53,22 @@ TEST(BetterWay, IsFoundSoonAlsoIfItBeginsSlowly) {
   EXPECT_EQ(without.usual(), 0U);
 }
 
+TEST(BetterWay, IsFoundAmongThree) {
+  for (std::size_t best = 0; best < 3; ++best) {
+    BetterWay ways({.leave = {1.1, 1.1, 1.1}, .soon = 2, .first_doubts = 2, .way_count = 3});
+    std::array<double, 3> costs = {3, 3, 3};
+    costs[best] = 1;
+    std::array<int, 3> counts = {};
+    for (int i = 0; i < 1000; ++i) {
+      const BetterWay::Choice choice = ways.next();
+      ++counts[choice.way];
+      if (choice.is_timed) ways.tell(choice.way, costs[choice.way]);
+    }
+    EXPECT_EQ(ways.usual(), best);
+    EXPECT_GE(counts[best], 980);
+    for (const int count : counts) EXPECT_GE(count, 5) << "each is tried again";
+  }
+}
+
 }  // namespace
 }  // namespace fanin

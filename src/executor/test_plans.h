@@ -26,9 +26,9 @@ inline std::shared_ptr<const ProvedSchedule> proof_of(Schedule schedule) {
 }
 
 /// What a rank says that waits 50 ms with its plan for one float, while nobody else comes; "" if
-/// it did not wait.
-template <typename Plan>
-std::string sentence_alone(Plan& plan, Transport& transport) {
+/// it did not wait. `more` is for run() of plans that need it.
+template <typename Plan, typename... More>
+std::string sentence_alone(Plan& plan, Transport& transport, const More&... more) {
   const float number = 1;
   float result = 0;
   const auto* input = reinterpret_cast<const std::byte*>(&number);
@@ -36,7 +36,7 @@ std::string sentence_alone(Plan& plan, Transport& transport) {
   Call call{.timeout = std::chrono::milliseconds(50), .describe = [] { return "the test's sum"; }};
   std::uint64_t wave_base = 0;
   try {
-    plan.run(transport, wave_base, {&input, 1}, {&output, 1}, call);
+    plan.run(transport, wave_base, {&input, 1}, {&output, 1}, call, more...);
   } catch (const DeadlineExceeded& error) {
     return error.what();
   }
@@ -44,13 +44,14 @@ std::string sentence_alone(Plan& plan, Transport& transport) {
 }
 
 /// Sums nine ones of each of three ranks by a plan for them.
-template <typename Plan>
-void sum_ones_of_3(Plan plan, Transport& transport, std::uint64_t& wave_base, Call& call) {
+template <typename Plan, typename... More>
+void sum_ones_of_3(Plan plan, Transport& transport, std::uint64_t& wave_base, Call& call,
+                   const More&... more) {
   const std::vector<float> row(9, 1);
   std::vector<float> result(9);
   const auto* input = reinterpret_cast<const std::byte*>(row.data());
   auto* output = reinterpret_cast<std::byte*>(result.data());
-  plan.run(transport, wave_base, {&input, 1}, {&output, 1}, call);
+  plan.run(transport, wave_base, {&input, 1}, {&output, 1}, call, more...);
   EXPECT_EQ(result, std::vector<float>(9, 3));
 }
 

@@ -16,14 +16,29 @@ namespace {
 constexpr std::size_t kWaveBytes = 256 << 10;
 // Where ranks share cores, a hand-over costs a switch.
 constexpr std::size_t kWaveBytesOfSharing = 512 << 10;
+// In shared rooms lines go to and fro between the cores; the fewer they are, the nearer they stay,
+// and so does the data of ranks that share a core.
+constexpr std::size_t kWaveBytesOfSharedRooms = 128 << 10;
+constexpr std::size_t kWaveBytesOfSharedRoomsAndCores = 64 << 10;
 constexpr std::size_t kSlotLine = 64;
 
+std::size_t wave_bytes(const WindowPlan::Room& room) {
+  if (room.is_shared)
+    return room.ranks_share_cores ? kWaveBytesOfSharedRoomsAndCores : kWaveBytesOfSharedRooms;
+  return room.ranks_share_cores ? kWaveBytesOfSharing : kWaveBytes;
+}
+
 }  // namespace
+
+bool WindowPlan::can_share_places(const Arithmetic& arithmetic) {
+  const std::size_t bytes = arithmetic.size_of(Cell::kInput);
+  return arithmetic.size_of(Cell::kPartial) == bytes && arithmetic.size_of(Cell::kResult) == bytes;
+}
 
 /// What one call hands down.
 struct WindowPlan::Run {
   Transport& transport;
-  Transport& windows;
+  Rooms rooms;
   std::uint64_t wave_base;
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
@@ -41,7 +56,7 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
       layout_(std::move(layout)),
       arithmetic_(arithmetic),
       rank_(rank),
-      window_begin_(room.window_begin),
+      is_shared_(room.is_shared),
       only_moves_(!adds(schedule_->schedule().goal)) {
   const Schedule& data = schedule_->schedule();
   require(Transport::kFirstFreeFlag + program_.level_count <= room.flag_count,
@@ -57,13 +72,13 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
   most_slots *= static_cast<std::size_t>(std::max(1, program_.level_count));
   const std::size_t line_elements = kSlotLine;  // a whole number of lines for every type
   const std::size_t fits =
-      room.window_bytes / most_slots / cell_bytes / line_elements * line_elements;
+      room.bytes_of_rank / most_slots / cell_bytes / line_elements * line_elements;
   require(fits > 0, ErrorKind::kBadSchedule,
           "{}: {} slots do not fit into a window of {} bytes; use fewer ranks or another algorithm",
-          data.name, most_slots, room.window_bytes);
-  const std::size_t wave_bytes = room.ranks_share_cores ? kWaveBytesOfSharing : kWaveBytes;
-  const std::size_t wanted = wave_bytes / cell_bytes / static_cast<std::size_t>(data.chunk_count) /
-                             line_elements * line_elements;
+          data.name, most_slots, room.bytes_of_rank);
+  const std::size_t wanted = wave_bytes(room) / cell_bytes /
+                             static_cast<std::size_t>(data.chunk_count) / line_elements *
+                             line_elements;
   block_ = std::clamp(wanted, line_elements, fits);
   slot_bytes_ = block_ * cell_bytes;
   wave_count_ = (layout_.longest_chunk() + block_ - 1) / block_;
@@ -83,8 +98,8 @@ WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout la
 
 void WindowPlan::run(Transport& transport, std::uint64_t& wave_base,
                      std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
-                     Call& call, Transport* windows) {
-  Run run{transport, windows != nullptr ? *windows : transport, wave_base, inputs, outputs, call};
+                     Call& call, const Rooms& rooms) {
+  Run run{transport, rooms, wave_base, inputs, outputs, call};
   const auto describe = [&] {
     return fmt::format("{} (level {} of {}, block {} of {})", call.describe(), run.level + 1,
                        program_.level_count, run.wave + 1, wave_count_);
@@ -118,11 +133,16 @@ void WindowPlan::run_level(Run& run, int level, std::size_t wave) {
       wait(run, reader, Transport::kCompletionFlag, wave - level_count, level);
   for (const LevelOf& needed : work.waits)
     wait(run, needed.rank, Transport::kFirstFreeFlag + needed.level, wave, level);
-  if (level == 0) {
-    run_first_tasks(run, work, wave);
-  } else {
-    run.slot_store = slot_store_.usual();
-    for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
+  {
+    // Not while it waits: whoever gives up waits until nobody has access.
+    const WriteAccess access =
+        is_shared_ ? run.transport.write_access(run.rooms.renewal_counts, run.call) : WriteAccess();
+    if (level == 0) {
+      run_first_tasks(run, work, wave);
+    } else {
+      run.slot_store = slot_store_.usual();
+      for (const WindowLevel::Task& task : work.tasks) run_task(run, task, wave);
+    }
   }
   if (work.publishes)
     publish_count(run.transport, Transport::kFirstFreeFlag + level, run.wave_base + wave + 1,
@@ -156,9 +176,13 @@ void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t w
 
 std::byte* WindowPlan::slot_address(Run& run, const Ref& slot, std::size_t wave) const {
   const std::size_t set = wave % static_cast<std::size_t>(program_.level_count);
-  const std::size_t slot_count = program_.slots[static_cast<std::size_t>(slot.rank)].size();
-  const std::size_t index = set * slot_count + static_cast<std::size_t>(slot.index);
-  return run.windows.window(slot.rank).data() + window_begin_ + index * slot_bytes_;
+  const Ref& place = is_shared_ ? program_.shared_places[static_cast<std::size_t>(slot.rank)]
+                                                        [static_cast<std::size_t>(slot.index)]
+                                : slot;
+  const auto owner = static_cast<std::size_t>(place.rank);
+  const std::size_t index =
+      set * program_.slots[owner].size() + static_cast<std::size_t>(place.index);
+  return run.rooms.begins[owner] + index * slot_bytes_;
 }
 
 void WindowPlan::run_piece(Run& run, const WindowLevel::Task& task, std::size_t wave,

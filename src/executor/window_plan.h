@@ -19,17 +19,29 @@
 namespace fanin {
 
 /// One rank's part of a schedule, bound to data that other ranks do not see: what they need goes
-/// through slots of the transport's windows, block by block. All ranks bind the same schedule,
-/// layout, arithmetic and window size, and run in the same order.
+/// through slots in memory that all see, block by block. All ranks bind the same schedule, layout,
+/// arithmetic and room, and run in the same order.
 class WindowPlan {
  public:
-  /// What there is of a transport: a part of each window, and so many flags.
+  /// What there is for slots, and of a transport.
   struct Room {
-    std::size_t window_begin = 0;
-    std::size_t window_bytes = 0;
+    std::size_t bytes_of_rank = 0;
     int flag_count = 0;
     bool ranks_share_cores = false;
+    /// Ranks write into the rooms of others: slots are at their shared places. Only for arithmetic
+    /// with can_share_places().
+    bool is_shared = false;
   };
+
+  /// Where the slots are in a run.
+  struct Rooms {
+    std::span<std::byte* const> begins;  // of each rank's room, 64-byte aligned
+    /// Of shared rooms, which lie in registered memory: as Transport::write_access() takes them.
+    std::span<const std::uint64_t> renewal_counts = {};
+  };
+
+  /// Whether a result can be written over what it was made of.
+  static bool can_share_places(const Arithmetic& arithmetic);
 
   /// Where the goal gives ranks parts of the data there is one tensor. Throws InvalidArgument
   /// (kBadSchedule) with the sentence of find_error() if the schedule cannot be proved, or if the
@@ -40,12 +52,11 @@ class WindowPlan {
   /// inputs and outputs are those of this rank, one a tensor; what it does not hold or does not
   /// want may be missing. An output may be its input's memory where the dtypes are equal.
   /// `wave_base` counts the waves of all runs of the epoch so far; all ranks have the same. It is
-  /// moved on. Nobody may still be inside an earlier run: the caller sees to that.
-  /// Slots are in the windows of `windows`, of the same ranks, which nobody else uses meanwhile;
-  /// null: those of the transport.
-  /// Throws as Transport::wait(), and adds the level and the block to what the call says.
+  /// moved on. Nobody may still be inside an earlier run, or use the rooms: the caller sees to
+  /// that. Throws as Transport::wait() and write_access(), and adds the level and the block to what
+  /// the call says.
   void run(Transport& transport, std::uint64_t& wave_base, std::span<const std::byte* const> inputs,
-           std::span<std::byte* const> outputs, Call& call, Transport* windows = nullptr);
+           std::span<std::byte* const> outputs, Call& call, const Rooms& rooms);
 
   std::size_t block_elements() const { return block_; }
   std::size_t wave_count() const { return wave_count_; }
@@ -66,7 +77,7 @@ class WindowPlan {
   Layout layout_;
   Arithmetic arithmetic_;
   int rank_;
-  std::size_t window_begin_;
+  bool is_shared_;
   bool only_moves_;
   std::size_t block_ = 0;
   std::size_t slot_bytes_ = 0;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "schedule/goal.h"
+#include "schedule/shared_places.h"
 #include "schedule/values.h"
 
 namespace fanin {
@@ -206,6 +207,7 @@ WindowProgram lower_to_window(const Schedule& schedule) {
       for (const LevelOf& wait : level.waits)
         program.ranks[static_cast<std::size_t>(wait.rank)][static_cast<std::size_t>(wait.level)]
             .publishes = true;
+  find_shared_places(program);
   return program;
 }
 

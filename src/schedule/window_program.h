@@ -43,6 +43,10 @@ struct WindowProgram {
   std::vector<std::vector<Cell>> slots;         // [rank][slot]: what it holds
   std::vector<std::vector<int>> readers;        // [rank]: others who read its slots, ascending
   std::vector<int> scratch_counts;              // [rank]
+  /// Where a slot is if ranks may write into each other's memory, [rank][slot]: the place of its
+  /// own, or that of a slot which nobody reads but its maker, for this value. What was made of it
+  /// is then written to lines that the maker's core has just fetched.
+  std::vector<std::vector<Ref>> shared_places;
 };
 
 /// The rank that works for a place: itself, or for helpers one rank after the other.
@@ -56,7 +60,8 @@ WindowProgram lower_to_window(const Schedule& schedule);
 /// read only at a later level that waits for it, by somebody whom the owner waits for before it
 /// writes again; scratch is written before it is read; nothing is added to a finished sum; every
 /// output that is wanted is written once, finished, with the schedule's expression. Waits point to
-/// earlier levels only, so it ends.
+/// earlier levels only, so it ends. The same holds if slots are at their shared places: a slot is
+/// written over only by who alone reads it, and its owner waits for all who use its place.
 std::optional<std::string> find_error(const WindowProgram& program, const Schedule& schedule);
 
 }  // namespace fanin

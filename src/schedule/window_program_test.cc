@@ -35,6 +35,35 @@ TEST(LowerToWindow, WorksForHelpersRoundRobin) {
   EXPECT_EQ(host_of(schedule, 4), 1);
 }
 
+TEST(LowerToWindow, PutsASumOverATermThatOnlyItsMakerReads) {
+  const WindowProgram program = lower_to_window(ring_of_3());
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    for (std::size_t slot = 0; slot < program.slots[rank].size(); ++slot) {
+      const Ref& place = program.shared_places[rank][slot];
+      if (program.slots[rank][slot] == Cell::kResult)
+        EXPECT_EQ(place.rank, (static_cast<int>(rank) + 1) % 3);
+      else
+        EXPECT_EQ(place, (Ref{Ref::Kind::kSlot, static_cast<int>(rank), static_cast<int>(slot)}));
+    }
+}
+
+TEST(LowerToWindow, LeavesASumItsOwnPlaceIfOthersReadTheTerms) {
+  // Three ranks sum everything, so that each term is read by two others.
+  const Schedule all = parse_schedule(R"(schedule all goal=all_reduce ranks=4 helpers=0 chunks=1
+round
+0 [0,1) = 0 + 1 + 2 + 3
+1 [0,1) = 0 + 1 + 2 + 3
+2 [0,1) = 0 + 1 + 2 + 3
+round
+3 [0,1) = 0
+)");
+  const WindowProgram program = lower_to_window(all);
+  EXPECT_EQ(find_error(program, all), std::nullopt);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    for (const Ref& place : program.shared_places[rank])
+      EXPECT_EQ(place.rank, static_cast<int>(rank));
+}
+
 // One broken program for each sentence that the proof promises.
 
 class WindowProof : public testing::Test {
@@ -113,6 +142,46 @@ TEST_F(WindowProof, SeesScratchThatIsNotCounted) {
   program = lower_to_window(schedule);
   for (int& count : program.scratch_counts) count = 0;
   EXPECT_THAT(error(), Optional(HasSubstr("which is not counted")));
+}
+
+TEST_F(WindowProof, SeesASlotThatIsWrittenOverWhatOthersRead) {
+  // Rank 0 also reads what rank 2 reads for its sum, and writes over.
+  Ref taken{};
+  for (const Ref& place : program.shared_places[2])
+    if (place.rank == 0) taken = place;
+  level(1, 1).tasks.push_back(
+      {level(2, 1).tasks[0].chunk, {{{Ref::Kind::kScratch, 1, 0}}, {taken}, {}, false}});
+  level(1, 1).waits.push_back({0, 0});
+  program.scratch_counts[1] = 1;
+  EXPECT_THAT(error(), Optional(HasSubstr("which somebody else may read")));
+}
+
+TEST_F(WindowProof, SeesASlotInAPlaceThatItsMakerDoesNotRead) {
+  // Rank 2 makes 2 + 3, and rank 0 reads the term of rank 1.
+  schedule = tree_of_4();
+  program = lower_to_window(schedule);
+  program.shared_places[2].front() = {Ref::Kind::kSlot, 1, 0};
+  EXPECT_THAT(error(), Optional(HasSubstr("over slot 0 of rank 1, which somebody else may read")));
+}
+
+TEST_F(WindowProof, SeesAPlaceThatNobodyHasWritten) {
+  for (Ref& place : program.shared_places[0]) place = {Ref::Kind::kSlot, 2, 99};
+  EXPECT_THAT(error(), Optional(HasSubstr("is not its own and was never written")));
+}
+
+TEST_F(WindowProof, SeesASlotWithoutAPlace) {
+  program.shared_places[0].clear();
+  EXPECT_THAT(error(), Optional(HasSubstr("which has no shared place")));
+}
+
+TEST_F(WindowProof, SeesAUserOfAPlaceForWhomItsOwnerDoesNotWait) {
+  schedule = tree_of_4();
+  program = lower_to_window(schedule);
+  const Ref place = program.shared_places[0].front();
+  ASSERT_NE(place.rank, 0);
+  auto& readers = program.readers[static_cast<std::size_t>(place.rank)];
+  std::erase(readers, 3);
+  EXPECT_THAT(error(), Optional(HasSubstr("does not wait for that before it writes again")));
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ class ChunkProof {
         walked_(walk(steps, chunk)) {}
 
   Sentence find_error(const std::vector<TaskAt>& tasks) {
+    for (const TaskAt& task : tasks)
+      for (const Ref& source : task.operation->sources)
+        if (source.kind == Ref::Kind::kSlot) ++read_counts_[source];
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const auto& [level, rank, operation] = tasks[i];
       if (i > 0 && (tasks[i - 1].level != level || tasks[i - 1].rank != rank)) scratch_.clear();
@@ -119,7 +122,24 @@ class ChunkProof {
     }
     value = found->second.value;
     reads_result |= content(slot) == Cell::kResult;
-    return std::nullopt;
+    return read_place(rank, slot);
+  }
+
+  Sentence read_place(int rank, const Ref& slot) const {
+    const Ref& place = place_of(slot);
+    if (occupants_.at(place) != slot)
+      return fmt::format("reads slot {} of rank {}, whose shared place holds another by then",
+                         slot.index, slot.rank);
+    return find_unawaited(rank, place);
+  }
+
+  /// Whoever uses a place must be awaited by its owner.
+  Sentence find_unawaited(int rank, const Ref& place) const {
+    const auto& readers = program_.readers[static_cast<std::size_t>(place.rank)];
+    if (place.rank == rank || std::ranges::binary_search(readers, rank)) return std::nullopt;
+    return fmt::format(
+        "uses a shared place of rank {}, which does not wait for that before it writes again",
+        place.rank);
   }
 
   Sentence write(int rank, int level, const Operation& operation, const Ref& target,
@@ -152,7 +172,32 @@ class ChunkProof {
       return fmt::format("writes something else to slot {} than the slot holds", target.index);
     if (!slots_.emplace(std::pair{rank, target.index}, Written{value, level}).second)
       return fmt::format("writes slot {} twice in one wave", target.index);
-    return std::nullopt;
+    return write_place(rank, operation, target);
+  }
+
+  Sentence write_place(int rank, const Operation& operation, const Ref& slot) {
+    const auto& places = program_.shared_places[static_cast<std::size_t>(rank)];
+    if (slot.index >= static_cast<int>(places.size()))
+      return fmt::format("writes slot {}, which has no shared place", slot.index);
+    const Ref& place = place_of(slot);
+    const auto [found, is_first] = occupants_.emplace(place, slot);
+    if (is_first) {
+      if (place == slot) return std::nullopt;
+      return fmt::format("writes slot {}, whose shared place is not its own and was never written",
+                         slot.index);
+    }
+    const bool reads_it =
+        std::ranges::find(operation.sources, found->second) != operation.sources.end();
+    if (!reads_it || read_counts_[found->second] != 1)
+      return fmt::format("writes slot {} over slot {} of rank {}, which somebody else may read",
+                         slot.index, found->second.index, found->second.rank);
+    found->second = slot;
+    return find_unawaited(rank, place);
+  }
+
+  const Ref& place_of(const Ref& slot) const {
+    return program_
+        .shared_places[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.index)];
   }
 
   Cell content(const Ref& slot) const {
@@ -179,6 +224,8 @@ class ChunkProof {
   ChunkWalk walked_;
   std::map<int, ValueId> scratch_;
   std::map<std::pair<int, int>, Written> slots_;  // (rank, slot)
+  std::map<Ref, int> read_counts_;                // of slots, in the whole program
+  std::map<Ref, Ref> occupants_;                  // the slot that was last written to a place
   std::map<int, ValueId> outputs_;
 };
 

@@ -57,8 +57,9 @@ class RegisteredMemory {
   /// Whether pages can still be moved: if not, nobody may be told to write here.
   bool can_renew() const;
 
-  /// Sees the memory of some processes as it is after so many renewals of each, and keeps it so as
-  /// long as the access lives. None if there have been more, or a process tells nonsense.
+  /// Sees the memory of some processes as it is after so many renewals of each or more, and keeps
+  /// it so as long as the access lives. None if a process tells nonsense. More renewals than were
+  /// told are of other calls, or this one's epoch is over: the caller looks.
   std::optional<WriteAccess> access(std::span<const int> processes,
                                     std::span<const std::uint64_t> renewal_counts);
 

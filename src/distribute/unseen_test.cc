@@ -1,5 +1,5 @@
-// All-reduces of private memory between processes, which go through windows or are fetched,
-// whichever was faster: so many that both are tried.
+// All-reduces of private memory between processes, which go by pads, by windows or are fetched,
+// whichever was the fastest: so many that all are tried.
 
 #include <gmock/gmock.h>
 
@@ -57,7 +57,7 @@ void check(Group& group, std::span<const std::size_t> counts, bool in_place) {
   }
 }
 
-TEST(Fetching, GivesTheSameBitsAsWindows) {
+TEST(Unseen, GivesTheSameBitsByAllWays) {
   const std::vector<std::size_t> one = {100'003};
   const std::vector<std::size_t> many = {70'000, 1, 0, 333, 40'000};
   for (const int size : {2, 3, 5})
@@ -70,7 +70,7 @@ TEST(Fetching, GivesTheSameBitsAsWindows) {
                   Each(IsEmpty()));
 }
 
-TEST(Fetching, WorksForOtherTypesAndForHandles) {
+TEST(Unseen, WorksForOtherTypesAndForHandles) {
   constexpr std::size_t kCount = 200'001;
   const auto outcomes = test::in_processes(3, [&](Group& group) {
     for (int call = 0; call < kCalls; ++call) {
@@ -84,6 +84,26 @@ TEST(Fetching, WorksForOtherTypesAndForHandles) {
       handle.wait();
       expect(mean == std::vector<double>(kCount, call + 3), "another mean");
       expect(sum == std::vector<float>(kCount, 3), "another sum");
+    }
+  });
+  EXPECT_THAT(outcomes, Each(IsEmpty()));
+}
+
+TEST(Unseen, OperationsThatAreUnderWayAtOnceKeepApart) {
+  constexpr std::size_t kCount = 300'001;
+  const Shape shape{std::int64_t{kCount}};
+  const auto outcomes = test::in_processes(2, [&](Group& group) {
+    for (int call = 0; call < kCalls; ++call) {
+      const Tensor one = test::filled(kCount, static_cast<float>(call + group.rank()));
+      const Tensor other = test::filled(kCount, static_cast<float>(100 + group.rank()));
+      std::vector<float> sum_of_one(kCount);
+      std::vector<float> sum_of_other(kCount);
+      const TensorView to = TensorView::over(std::span<float>(sum_of_one), shape);
+      Handle handle = group.start_all_reduce({&one, 1}, {&to, 1});
+      group.all_reduce(other, TensorView::over(std::span<float>(sum_of_other), shape));
+      handle.wait();
+      expect(sum_of_one == std::vector<float>(kCount, static_cast<float>(2 * call + 1)), "one");
+      expect(sum_of_other == std::vector<float>(kCount, 201), "the other");
     }
   });
   EXPECT_THAT(outcomes, Each(IsEmpty()));
