@@ -33,6 +33,16 @@ constexpr std::array kAlgorithms = {
               .paper = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters "
                        "of workstations, 2009",
               .all_reduce = ring},
+    Algorithm{.name = "relay",
+              .spec_names = "",
+              .summary = "as the ring, in chunks that start at workers; the fewest crossings",
+              .description = "One chunk starts at each worker and goes from device to device, "
+                             "then to the next worker, every rank adding its own input; the sum "
+                             "goes around the same way. Few chunks, and each crosses between "
+                             "workers as seldom as it can: for ranks that share cores, where a "
+                             "core's ranks pass it on in their cache.",
+              .paper = "",
+              .all_reduce = relay},
     Algorithm{.name = "halving_doubling",
               .spec_names = "rechd",
               .summary = "halves, quarters and so on are exchanged; 2 log2 p rounds",

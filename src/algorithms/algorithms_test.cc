@@ -35,6 +35,7 @@ TEST_P(EveryAlgorithm, IsLoweredToWhatItSays) {
                     std::nullopt)
               << "ranks=" << ranks;
     ASSERT_EQ(find_error(lower_to_window(schedule), schedule), std::nullopt) << "ranks=" << ranks;
+    ASSERT_EQ(find_error(lower_to_pads(schedule), schedule), std::nullopt) << "ranks=" << ranks;
   }
 }
 
@@ -79,6 +80,8 @@ TEST_P(EveryAlgorithm, IsLoweredToWindowsForEveryGoalAndRoot) {
                               .root = has_root(goal) ? std::optional(root) : std::nullopt});
         ASSERT_EQ(find_error(schedule), std::nullopt) << name(goal) << " ranks=" << ranks;
         ASSERT_EQ(find_error(lower_to_window(schedule), schedule), std::nullopt)
+            << name(goal) << " ranks=" << ranks << " root=" << root;
+        ASSERT_EQ(find_error(lower_to_pads(schedule), schedule), std::nullopt)
             << name(goal) << " ranks=" << ranks << " root=" << root;
       }
 }

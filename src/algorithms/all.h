@@ -8,6 +8,7 @@ namespace fanin {
 
 Schedule direct(const Topology& topology);
 Schedule ring(const Topology& topology);
+Schedule relay(const Topology& topology);
 Schedule halving_doubling(const Topology& topology);
 Schedule recursive_doubling(const Topology& topology);
 Schedule shuffle(const Topology& topology);

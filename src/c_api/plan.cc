@@ -27,25 +27,26 @@ using fanin::c_api::required;
 
 std::string explain(const Group& ranks, std::span<const std::size_t> counts, DType dtype,
                     const AllReduceOptions& options) {
-  const std::vector<int> hosts = ranks.hosts();
+  const fanin::Whereabouts where{ranks.hosts(), ranks.cores()};
   const bool is_auto = options.algorithm == fanin::kAutomatic;
   const std::size_t bytes =
       std::accumulate(counts.begin(), counts.end(), std::size_t{0}) * size_of(dtype);
   const std::string algorithm =
-      is_auto ? fanin::choose_algorithm(hosts, fanin::Goal::kAllReduce, bytes) : options.algorithm;
-  fanin::ReductionRequest request{.op = options.op,
-                                  .topology = fanin::topology_for(algorithm, hosts),
-                                  .packing = {.num_packs = 1},
-                                  .choices = {{.algorithm = algorithm}}};
+      is_auto ? fanin::choose_algorithm(where, fanin::Goal::kAllReduce, bytes) : options.algorithm;
+  fanin::ReductionRequest request{
+      .op = options.op,
+      .topology = fanin::topology_for(algorithm, fanin::levels_for(algorithm, where)),
+      .packing = {.num_packs = 1},
+      .choices = {{.algorithm = algorithm}}};
   for (std::size_t i = 0; i < counts.size(); ++i)
     request.tensors.push_back({.name = fmt::format("buffer {}", i),
                                .dtype = dtype,
                                .shape = {static_cast<std::int64_t>(counts[i])}});
   ReductionPlan plan = fanin::plan_reduction(std::move(request));
   if (is_auto)
-    plan.notes.push_back(
-        fmt::format("auto is {} for {} ranks of which {} are on this host", algorithm, ranks.size(),
-                    std::ranges::count(hosts, hosts[static_cast<std::size_t>(ranks.rank())])));
+    plan.notes.push_back(fmt::format(
+        "auto is {} for {} ranks of which {} are on this host", algorithm, ranks.size(),
+        std::ranges::count(where.hosts, where.hosts[static_cast<std::size_t>(ranks.rank())])));
   if (ranks.transport() != "mpi") plan.notes.push_back(fanin::describe_ways(ranks.size()));
   return to_text(plan);
 }

@@ -49,6 +49,8 @@ std::optional<std::string> find_any_error(const Schedule& schedule) {
   }
   if (auto error = find_error(lower_to_window(schedule), schedule))
     return fmt::format("{}, lowered to windows: {}", schedule.name, *error);
+  if (auto error = find_error(lower_to_pads(schedule), schedule))
+    return fmt::format("{}, lowered to pads: {}", schedule.name, *error);
   if (auto error = find_error(lower_to_messages(schedule), schedule))
     return fmt::format("{}, lowered to messages: {}", schedule.name, *error);
   return std::nullopt;

@@ -33,6 +33,8 @@ int Group::size() const { return state_->transport().size(); }
 std::string_view Group::transport() const { return state_->transport().name(); }
 bool Group::serves_threads() const { return state_->transport().serves_threads(); }
 std::vector<int> Group::hosts() const { return state_->transport().hosts(); }
+
+std::vector<int> Group::cores() const { return state_->transport().cores(); }
 std::uint64_t Group::epoch() const { return state_->transport().epoch(); }
 
 Buffer Group::allocate(std::size_t bytes) { return state_->allocate(bytes); }

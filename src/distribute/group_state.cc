@@ -35,7 +35,7 @@ Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<
   if (!this->transport().registered(0).empty())
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
   pad_ = std::make_unique<Pad>(commons_->registered);
-  automatic_ = choose_algorithms(this->transport().hosts());
+  automatic_ = choose_algorithms({this->transport().hosts(), this->transport().cores()});
 }
 
 Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
@@ -45,7 +45,7 @@ Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> tra
       lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]), 1)}},
       post_(std::move(transports[2]), timeout),
       pad_(std::make_unique<Pad>(commons_->registered)),
-      automatic_(choose_algorithms(transport().hosts())) {
+      automatic_(choose_algorithms({transport().hosts(), transport().cores()})) {
   lanes_.back().lane.set_common_windows(transport());
 }
 

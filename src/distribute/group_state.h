@@ -123,11 +123,11 @@ class Group::State {
   const std::string& resolve(const std::string& algorithm,
                              std::span<const Tensor> all_reduced = {}) const {
     if (algorithm != kAutomatic) return algorithm;
-    if (!automatic_.short_all_reduce || all_reduced.empty()) return automatic_.usual;
+    if (all_reduced.empty()) return automatic_.usual;
     std::size_t bytes = 0;
     for (const Tensor& tensor : all_reduced) bytes += tensor.bytes().size();
-    return bytes <= AutomaticAlgorithms::kMostShortBytes ? *automatic_.short_all_reduce
-                                                         : automatic_.usual;
+    return bytes <= AutomaticAlgorithms::kMostShortBytes ? automatic_.short_all_reduce
+                                                         : automatic_.long_all_reduce;
   }
   Request request_of(const Arguments& arguments);
 

@@ -1,12 +1,15 @@
 #include "distribute/host_levels.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
 namespace fanin {
 namespace {
+
+constexpr std::string_view kRelay = "relay";
 
 /// The ranks of each host, host after host.
 struct Levels {
@@ -48,9 +51,14 @@ void check_algorithm(const std::string& name) {
   if (name != kAutomatic) canonical_algorithm(name);
 }
 
-std::string choose_algorithm(std::span<const int> hosts, Goal goal, std::size_t bytes) {
-  const Levels levels = levels_of(hosts);
-  if (levels.host_count == 1) return "direct";
+std::string choose_algorithm(const Whereabouts& ranks, Goal goal, std::size_t bytes) {
+  const Levels levels = levels_of(ranks.hosts);
+  if (levels.host_count == 1) {
+    const Levels cores = levels_of(ranks.cores);
+    const bool share_cores = cores.are_even && cores.ranks_of_each() > 1;
+    const bool is_long = goal == Goal::kAllReduce && bytes > AutomaticAlgorithms::kMostShortBytes;
+    return std::string(share_cores && is_long ? kRelay : "direct");
+  }
   if (!levels.are_even) return "ring";
   // Two hosts that exchange everything send as much as by a ring, with a hop less. Long data is in
   // more and shorter messages by a ring, of which more are under way.
@@ -60,17 +68,23 @@ std::string choose_algorithm(std::span<const int> hosts, Goal goal, std::size_t 
   return levels.ranks_of_each() > 1 ? "direct//" + between : between;
 }
 
-AutomaticAlgorithms choose_algorithms(std::span<const int> hosts) {
-  AutomaticAlgorithms chosen{.usual = choose_algorithm(hosts, Goal::kReduceScatter, 0)};
-  if (std::string name = choose_algorithm(hosts, Goal::kAllReduce, 0); name != chosen.usual)
-    chosen.short_all_reduce = std::move(name);
-  return chosen;
+AutomaticAlgorithms choose_algorithms(const Whereabouts& ranks) {
+  constexpr std::size_t kMany = std::numeric_limits<std::size_t>::max();
+  return {.usual = choose_algorithm(ranks, Goal::kReduceScatter, 0),
+          .short_all_reduce = choose_algorithm(ranks, Goal::kAllReduce, 0),
+          .long_all_reduce = choose_algorithm(ranks, Goal::kAllReduce, kMany)};
+}
+
+const std::vector<int>& levels_for(const std::string& algorithm, const Whereabouts& ranks) {
+  return algorithm == kRelay && levels_of(ranks.hosts).host_count == 1 ? ranks.cores : ranks.hosts;
 }
 
 Topology topology_for(const std::string& algorithm, std::span<const int> hosts) {
   const Levels levels = levels_of(hosts);
-  const bool has_levels = algorithm.find('/') != std::string::npos && levels.host_count > 1 &&
-                          levels.are_even && levels.ranks_of_each() > 1;
+  const bool is_relay = algorithm == kRelay;
+  const bool has_levels =
+      (is_relay || (algorithm.find('/') != std::string::npos && levels.host_count > 1)) &&
+      levels.are_even && levels.ranks_of_each() > 1;
   if (!has_levels) return {.worker_count = static_cast<int>(hosts.size())};
   return {levels.host_count, levels.ranks_of_each()};
 }

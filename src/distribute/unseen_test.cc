@@ -2,14 +2,18 @@
 // whichever was the fastest: so many that all are tried.
 
 #include <gmock/gmock.h>
+#include <sched.h>
 
 #include <random>
 
+#include "distribute/host_levels.h"
 #include "distribute/test_groups.h"
+#include "executor/test_data.h"
 
 namespace fanin {
 namespace {
 
+using namespace std::chrono_literals;
 using test::expect;
 using testing::Each;
 using testing::IsEmpty;
@@ -68,6 +72,46 @@ TEST(Unseen, GivesTheSameBitsByAllWays) {
                                        check(group, many, in_place);
                                      }),
                   Each(IsEmpty()));
+}
+
+/// Ranks that stay on cores, two on each: what is chosen for them goes from core to core.
+TEST(Unseen, GoesFromCoreToCoreWhereRanksShareThem) {
+  cpu_set_t usable;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);
+  std::vector<std::size_t> cores;
+  for (std::size_t core = 0; core < CPU_SETSIZE && cores.size() < 2; ++core)
+    if (CPU_ISSET(core, &usable)) cores.push_back(core);
+  constexpr std::size_t kCount = 400'000;
+  constexpr int kSize = 4;
+  std::vector<std::vector<float>> rows;
+  for (int rank = 0; rank < kSize; ++rank) rows.push_back(numbers_of(rank, kCount, 1));
+  const test::Folder folder;
+  std::vector<test::Child> ranks;
+  for (int rank = 0; rank < kSize; ++rank)
+    ranks.emplace_back([&, rank] {
+      cpu_set_t mine;
+      CPU_ZERO(&mine);
+      CPU_SET(cores[static_cast<std::size_t>(rank) % cores.size()], &mine);
+      expect(::sched_setaffinity(0, sizeof mine, &mine) == 0, "sched_setaffinity");
+      Group group(join_shared_memory(folder.socket(), rank, kSize, 1 << 20, Clock::now() + 30s),
+                  30s);
+      if (cores.size() == 2) expect(group.cores() == std::vector{0, 1, 0, 1}, "other cores");
+      group.barrier();
+      const Schedule schedule =
+          build_for_hosts("relay", group.cores(), Goal::kAllReduce, std::nullopt);
+      const Layout layout({kCount}, schedule.chunk_count, sizeof(float));
+      const std::vector<float> wanted = evaluate(schedule, 0, rows, layout);
+      for (int call = 0; call < kCalls; ++call) {
+        const std::vector<float> sum =
+            group
+                .all_reduce(
+                    Tensor::view(std::span<const float>(rows[static_cast<std::size_t>(rank)]),
+                                 Shape{std::int64_t{kCount}}))
+                .to_vector<float>();
+        expect(test::are_same(sum, wanted), fmt::format("call {}: another order", call));
+      }
+    });
+  for (test::Child& rank : ranks) EXPECT_EQ(rank.outcome(), "");
 }
 
 TEST(Unseen, WorksForOtherTypesAndForHandles) {

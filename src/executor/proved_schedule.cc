@@ -48,6 +48,10 @@ WindowProgram prove_for_windows(const Schedule& schedule) {
   return prove_lowered(schedule, lower_to_window);
 }
 
+WindowProgram prove_for_pads(const Schedule& schedule) {
+  return prove_lowered(schedule, lower_to_pads);
+}
+
 MessageProgram prove_for_messages(const Schedule& schedule) {
   return prove_lowered(schedule, lower_to_messages);
 }
@@ -66,6 +70,12 @@ const WindowProgram& ProvedSchedule::windows() const {
   const std::lock_guard lock(mutex_);
   if (!windows_) windows_ = std::make_unique<WindowProgram>(prove_for_windows(schedule_));
   return *windows_;
+}
+
+const WindowProgram& ProvedSchedule::pads() const {
+  const std::lock_guard lock(mutex_);
+  if (!pads_) pads_ = std::make_unique<WindowProgram>(prove_for_pads(schedule_));
+  return *pads_;
 }
 
 const MessageProgram& ProvedSchedule::messages() const {

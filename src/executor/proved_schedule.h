@@ -25,6 +25,7 @@ struct MemoryPrograms {
 MemoryPrograms prove_for_memory(const Schedule& schedule, Outputs outputs, Lowering lowering,
                                 std::size_t most_nested_sources);
 WindowProgram prove_for_windows(const Schedule& schedule);
+WindowProgram prove_for_pads(const Schedule& schedule);
 MessageProgram prove_for_messages(const Schedule& schedule);
 
 /// A schedule with what it is lowered to, proved once and bound to data of any length. Any thread
@@ -38,6 +39,7 @@ class ProvedSchedule {
   /// Made when first asked for; throw as above.
   const MemoryPrograms& memory(Outputs outputs, std::size_t most_nested_sources) const;
   const WindowProgram& windows() const;
+  const WindowProgram& pads() const;
   const MessageProgram& messages() const;
 
  private:
@@ -45,6 +47,7 @@ class ProvedSchedule {
   mutable std::mutex mutex_;
   mutable std::map<std::pair<Outputs, std::size_t>, MemoryPrograms> memory_;
   mutable std::unique_ptr<WindowProgram> windows_;
+  mutable std::unique_ptr<WindowProgram> pads_;
   mutable std::unique_ptr<MessageProgram> messages_;
 };
 

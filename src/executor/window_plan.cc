@@ -52,7 +52,7 @@ struct WindowPlan::Run {
 WindowPlan::WindowPlan(std::shared_ptr<const ProvedSchedule> schedule, Layout layout,
                        const Arithmetic& arithmetic, int rank, const Room& room, Context& context)
     : schedule_(std::move(schedule)),
-      program_(schedule_->windows()),
+      program_(room.is_shared ? schedule_->pads() : schedule_->windows()),
       layout_(std::move(layout)),
       arithmetic_(arithmetic),
       rank_(rank),
@@ -176,9 +176,8 @@ void WindowPlan::run_task(Run& run, const WindowLevel::Task& task, std::size_t w
 
 std::byte* WindowPlan::slot_address(Run& run, const Ref& slot, std::size_t wave) const {
   const std::size_t set = wave % static_cast<std::size_t>(program_.level_count);
-  const Ref& place = is_shared_ ? program_.shared_places[static_cast<std::size_t>(slot.rank)]
-                                                        [static_cast<std::size_t>(slot.index)]
-                                : slot;
+  const Ref& place =
+      program_.places[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.index)];
   const auto owner = static_cast<std::size_t>(place.rank);
   const std::size_t index =
       set * program_.slots[owner].size() + static_cast<std::size_t>(place.index);

@@ -28,8 +28,8 @@ class WindowPlan {
     std::size_t bytes_of_rank = 0;
     int flag_count = 0;
     bool ranks_share_cores = false;
-    /// Ranks write into the rooms of others: slots are at their shared places. Only for arithmetic
-    /// with can_share_places().
+    /// Ranks write into the rooms of others (see lower_to_pads). Only for arithmetic with
+    /// can_share_places().
     bool is_shared = false;
   };
 

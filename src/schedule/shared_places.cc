@@ -25,23 +25,18 @@ void add_reader(WindowProgram& program, int owner, int reader) {
 
 }  // namespace
 
-void find_shared_places(WindowProgram& program) {
+void share_places(WindowProgram& program) {
   std::map<Ref, std::vector<int>> readers;  // of each slot, once for each time that it is read
   for_each_operation(program, [&](int rank, const Operation& operation) {
     for (const Ref& source : operation.sources)
       if (source.kind == Ref::Kind::kSlot) readers[source].push_back(rank);
   });
 
-  auto& places = program.shared_places;
-  places.resize(program.slots.size());
-  for (std::size_t rank = 0; rank < places.size(); ++rank)
-    for (std::size_t slot = 0; slot < program.slots[rank].size(); ++slot)
-      places[rank].push_back({Ref::Kind::kSlot, static_cast<int>(rank), static_cast<int>(slot)});
   const auto place_of = [&](const Ref& slot) -> Ref& {
-    return places[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.index)];
+    return program
+        .places[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.index)];
   };
-
-  const int rank_count = static_cast<int>(places.size());
+  const int rank_count = static_cast<int>(program.ranks.size());
   for_each_operation(program, [&](int rank, const Operation& operation) {
     // Each rank prefers the memory of the next one, so that none has more than the others.
     const auto distance = [&](const Ref& slot) {

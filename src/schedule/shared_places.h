@@ -4,8 +4,8 @@
 
 namespace fanin {
 
-/// Finds the shared places of a program that is complete but for them, and adds to its readers
-/// those who use a place of another rank.
-void find_shared_places(WindowProgram& program);
+/// Puts slots into the places of others where that can be, in a program in which each has a place
+/// of its own, and adds to its readers those who use a place of another rank.
+void share_places(WindowProgram& program);
 
 }  // namespace fanin

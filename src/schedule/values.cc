@@ -26,6 +26,13 @@ ValueId Values::fold(std::span<const ValueId> sources) {
   return found->second;
 }
 
+ValueId Values::without_last(ValueId id) const {
+  const std::span<const ValueId> all = sources(id);
+  if (all.size() < 3) return kNoValue;
+  const auto found = ids_.find({all.begin(), all.end() - 1});
+  return found != ids_.end() && found->second < id ? found->second : kNoValue;
+}
+
 ValueId Values::add_n(std::span<const ValueId> sources) {
   const std::size_t lead = add_n_lead(sources.size());
   std::vector<ValueId> terms(sources.begin(), sources.begin() + static_cast<std::ptrdiff_t>(lead));

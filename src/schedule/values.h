@@ -28,6 +28,9 @@ class Values {
     return sources_[static_cast<std::size_t>(id)];
   }
 
+  /// The fold of all sources but the last, if it is a value that came before; else kNoValue.
+  ValueId without_last(ValueId id) const;
+
   /// The left fold of these. A first source that is itself a fold is spliced in: ((a + b) + c) and
   /// (a + b + c) are the same bits. So the first source of a fold is always an input.
   ValueId fold(std::span<const ValueId> sources);

@@ -12,17 +12,24 @@
 namespace fanin {
 namespace {
 
+/// How a sum is made that goes from rank to rank.
+enum class Sums : std::uint8_t { kAtOnce, kPassedOn };
+
 /// Lowers one chunk into the program, starting from what is wanted.
 class ChunkLowering {
  public:
-  ChunkLowering(const StepIndex& steps, int chunk, WindowProgram& program)
-      : schedule_(steps.schedule()), chunk_(chunk), walked_(walk(steps, chunk)), program_(program) {
+  ChunkLowering(const StepIndex& steps, int chunk, Sums sums, WindowProgram& program)
+      : schedule_(steps.schedule()),
+        chunk_(chunk),
+        sums_(sums),
+        walked_(walk(steps, chunk)),
+        program_(program) {
     for (const StepValue& step : walked_.steps)
       if (!values().is_input(step.result) && step.step->sources.size() > 1)
         makers_[step.result].insert(host_of(schedule_, step.step->to));
     for (ValueId id = 0; id < values().count(); ++id) {
       int level = -1;
-      for (const ValueId source : values().sources(id))
+      for (const ValueId source : sources_of(id))
         level = std::max(level, levels_[static_cast<std::size_t>(source)]);
       // A fold that no step made is a group of its reader and happens there.
       levels_.push_back(is_group(id) ? level : level + 1);
@@ -52,6 +59,22 @@ class ChunkLowering {
   bool is_group(ValueId id) const { return !values().is_input(id) && !makers_.contains(id); }
   ValueId wanted_by(int rank) const { return walked_.at_end[static_cast<std::size_t>(rank)]; }
 
+  /// What is read for a value.
+  std::vector<ValueId> sources_of(ValueId id) const {
+    const std::span<const ValueId> all = values().sources(id);
+    if (sums_ == Sums::kPassedOn && !values().is_input(id) && !is_group(id))
+      if (const ValueId before = values().without_last(id); before != kNoValue)
+        if (is_passed_on(before, id)) return {before, all.back()};
+    return {all.begin(), all.end()};
+  }
+
+  /// Whether the second sum is made by others than the first: who makes both need not store one.
+  bool is_passed_on(ValueId first, ValueId second) const {
+    return !is_group(first) && std::ranges::none_of(makers_.at(second), [&](int rank) {
+      return makers_.at(first).contains(rank);
+    });
+  }
+
   bool makes(int rank, ValueId id) const {
     return values().is_input(id) ? rank == id : makers_.at(id).contains(rank);
   }
@@ -75,7 +98,7 @@ class ChunkLowering {
   }
 
   void need_sources(int rank, ValueId id) {
-    for (const ValueId source : values().sources(id)) {
+    for (const ValueId source : sources_of(id)) {
       if (is_group(source))
         need_sources(rank, source);
       else if (!(values().is_input(source) && source == rank))
@@ -152,7 +175,7 @@ class ChunkLowering {
   /// The sources and groups of a fold. A group inside of a group goes to scratch first.
   Operation express(int rank, ValueId id, WindowLevel& level, int& scratch_count) {
     Operation operation;
-    for (const ValueId source : values().sources(id)) {
+    for (const ValueId source : sources_of(id)) {
       if (!is_group(source)) {
         operation.sources.push_back(read(rank, source, level));
         operation.group_sizes.push_back(1);
@@ -178,6 +201,7 @@ class ChunkLowering {
 
   const Schedule& schedule_;
   const int chunk_;
+  const Sums sums_;
   const ChunkWalk walked_;
   WindowProgram& program_;
   std::map<ValueId, std::set<int>> makers_;
@@ -186,28 +210,40 @@ class ChunkLowering {
   std::map<std::pair<int, ValueId>, int> slots_;  // (owner, value) -> slot
 };
 
-}  // namespace
-
-int host_of(const Schedule& schedule, int place) {
-  return place < schedule.rank_count ? place : (place - schedule.rank_count) % schedule.rank_count;
-}
-
-WindowProgram lower_to_window(const Schedule& schedule) {
+WindowProgram lower(const Schedule& schedule, Sums sums) {
   const auto rank_count = static_cast<std::size_t>(schedule.rank_count);
   WindowProgram program;
   program.ranks.resize(rank_count);
   program.slots.resize(rank_count);
   program.readers.resize(rank_count);
   program.scratch_counts.resize(rank_count);
+  program.places.resize(rank_count);
   const StepIndex steps(schedule);
   for (int chunk = 0; chunk < schedule.chunk_count; ++chunk)
-    ChunkLowering(steps, chunk, program).lower();
+    ChunkLowering(steps, chunk, sums, program).lower();
   for (const auto& levels : program.ranks)
     for (const WindowLevel& level : levels)
       for (const LevelOf& wait : level.waits)
         program.ranks[static_cast<std::size_t>(wait.rank)][static_cast<std::size_t>(wait.level)]
             .publishes = true;
-  find_shared_places(program);
+  for (std::size_t rank = 0; rank < rank_count; ++rank)
+    for (std::size_t slot = 0; slot < program.slots[rank].size(); ++slot)
+      program.places[rank].push_back(
+          {Ref::Kind::kSlot, static_cast<int>(rank), static_cast<int>(slot)});
+  return program;
+}
+
+}  // namespace
+
+int host_of(const Schedule& schedule, int place) {
+  return place < schedule.rank_count ? place : (place - schedule.rank_count) % schedule.rank_count;
+}
+
+WindowProgram lower_to_window(const Schedule& schedule) { return lower(schedule, Sums::kAtOnce); }
+
+WindowProgram lower_to_pads(const Schedule& schedule) {
+  WindowProgram program = lower(schedule, Sums::kPassedOn);
+  share_places(program);
   return program;
 }
 

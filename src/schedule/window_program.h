@@ -43,25 +43,30 @@ struct WindowProgram {
   std::vector<std::vector<Cell>> slots;         // [rank][slot]: what it holds
   std::vector<std::vector<int>> readers;        // [rank]: others who read its slots, ascending
   std::vector<int> scratch_counts;              // [rank]
-  /// Where a slot is if ranks may write into each other's memory, [rank][slot]: the place of its
-  /// own, or that of a slot which nobody reads but its maker, for this value. What was made of it
-  /// is then written to lines that the maker's core has just fetched.
-  std::vector<std::vector<Ref>> shared_places;
+  /// Where a slot is, [rank][slot]: in the place of its own; or, if ranks may write into each
+  /// other's memory, in that of a slot which nobody reads but its maker, for this value. What was
+  /// made of it is then written to lines that the maker's core has just fetched.
+  std::vector<std::vector<Ref>> places;
 };
 
 /// The rank that works for a place: itself, or for helpers one rank after the other.
 int host_of(const Schedule& schedule, int place);
 
-/// The schedule must be proved (see find_error).
+/// The schedule must be proved (see find_error). Every slot has the place of its own.
 WindowProgram lower_to_window(const Schedule& schedule);
+
+/// The same for memory that all ranks write. What goes from rank to rank, each adding its own, does
+/// so here too, in one place: a sum is made of the sum before and one term, where some step makes
+/// that, and not of all terms at once.
+WindowProgram lower_to_pads(const Schedule& schedule);
 
 /// A sentence on the first way in which the program is not what the schedule says, or nothing if it
 /// is proved right: inputs are never a target; a slot is written once a wave, by its owner, and
 /// read only at a later level that waits for it, by somebody whom the owner waits for before it
 /// writes again; scratch is written before it is read; nothing is added to a finished sum; every
 /// output that is wanted is written once, finished, with the schedule's expression. Waits point to
-/// earlier levels only, so it ends. The same holds if slots are at their shared places: a slot is
-/// written over only by who alone reads it, and its owner waits for all who use its place.
+/// earlier levels only, so it ends. A place is first written by the slot whose own it is, then over
+/// only by who alone reads it, and its owner waits for all who use it.
 std::optional<std::string> find_error(const WindowProgram& program, const Schedule& schedule);
 
 }  // namespace fanin

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "schedule/test_schedules.h"
 
 namespace fanin {
@@ -11,8 +13,10 @@ using testing::HasSubstr;
 using testing::Optional;
 
 TEST(LowerToWindow, IsProvedForSchedulesOfAllShapes) {
-  for (const Schedule& schedule : schedules_of_all_shapes())
+  for (const Schedule& schedule : schedules_of_all_shapes()) {
     EXPECT_EQ(find_error(lower_to_window(schedule), schedule), std::nullopt) << schedule.name;
+    EXPECT_EQ(find_error(lower_to_pads(schedule), schedule), std::nullopt) << schedule.name;
+  }
 }
 
 TEST(LowerToWindow, GivesARingThreeLevels) {
@@ -35,11 +39,23 @@ TEST(LowerToWindow, WorksForHelpersRoundRobin) {
   EXPECT_EQ(host_of(schedule, 4), 1);
 }
 
-TEST(LowerToWindow, PutsASumOverATermThatOnlyItsMakerReads) {
-  const WindowProgram program = lower_to_window(ring_of_3());
+TEST(LowerToPads, PassesASumOnInOnePlace) {
+  // Inputs, two sums one after the other, and the copy of the result.
+  const WindowProgram program = lower_to_pads(ring_of_3());
+  EXPECT_EQ(program.level_count, 4);
+  std::set<Ref> places;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(program.slots[rank].size(), 3U);
+    places.insert(program.places[rank].begin(), program.places[rank].end());
+  }
+  EXPECT_EQ(places.size(), 3U) << "one for each chunk";
+}
+
+TEST(LowerToPads, PutsASumOverATermThatOnlyItsMakerReads) {
+  const WindowProgram program = lower_to_pads(servers_for_3());
   for (std::size_t rank = 0; rank < 3; ++rank)
     for (std::size_t slot = 0; slot < program.slots[rank].size(); ++slot) {
-      const Ref& place = program.shared_places[rank][slot];
+      const Ref& place = program.places[rank][slot];
       if (program.slots[rank][slot] == Cell::kResult)
         EXPECT_EQ(place.rank, (static_cast<int>(rank) + 1) % 3);
       else
@@ -47,7 +63,7 @@ TEST(LowerToWindow, PutsASumOverATermThatOnlyItsMakerReads) {
     }
 }
 
-TEST(LowerToWindow, LeavesASumItsOwnPlaceIfOthersReadTheTerms) {
+TEST(LowerToPads, LeavesASumItsOwnPlaceIfOthersReadTheTerms) {
   // Three ranks sum everything, so that each term is read by two others.
   const Schedule all = parse_schedule(R"(schedule all goal=all_reduce ranks=4 helpers=0 chunks=1
 round
@@ -57,11 +73,10 @@ round
 round
 3 [0,1) = 0
 )");
-  const WindowProgram program = lower_to_window(all);
+  const WindowProgram program = lower_to_pads(all);
   EXPECT_EQ(find_error(program, all), std::nullopt);
   for (std::size_t rank = 0; rank < 4; ++rank)
-    for (const Ref& place : program.shared_places[rank])
-      EXPECT_EQ(place.rank, static_cast<int>(rank));
+    for (const Ref& place : program.places[rank]) EXPECT_EQ(place.rank, static_cast<int>(rank));
 }
 
 // One broken program for each sentence that the proof promises.
@@ -145,14 +160,14 @@ TEST_F(WindowProof, SeesScratchThatIsNotCounted) {
 }
 
 TEST_F(WindowProof, SeesASlotThatIsWrittenOverWhatOthersRead) {
-  // Rank 0 also reads what rank 2 reads for its sum, and writes over.
-  Ref taken{};
-  for (const Ref& place : program.shared_places[2])
-    if (place.rank == 0) taken = place;
-  level(1, 1).tasks.push_back(
-      {level(2, 1).tasks[0].chunk, {{{Ref::Kind::kScratch, 1, 0}}, {taken}, {}, false}});
-  level(1, 1).waits.push_back({0, 0});
-  program.scratch_counts[1] = 1;
+  // Rank 2 also reads what rank 0 reads for the first sum, and writes over.
+  schedule = servers_for_3();
+  program = lower_to_pads(schedule);
+  const Ref taken = program.places[0].front();
+  ASSERT_EQ(taken.rank, 1);
+  level(2, 1).tasks.push_back({0, {{{Ref::Kind::kScratch, 2, 0}}, {taken}, {}, false}});
+  level(2, 1).waits.push_back({1, 0});
+  program.scratch_counts[2] = 1;
   EXPECT_THAT(error(), Optional(HasSubstr("which somebody else may read")));
 }
 
@@ -160,24 +175,24 @@ TEST_F(WindowProof, SeesASlotInAPlaceThatItsMakerDoesNotRead) {
   // Rank 2 makes 2 + 3, and rank 0 reads the term of rank 1.
   schedule = tree_of_4();
   program = lower_to_window(schedule);
-  program.shared_places[2].front() = {Ref::Kind::kSlot, 1, 0};
+  program.places[2].front() = {Ref::Kind::kSlot, 1, 0};
   EXPECT_THAT(error(), Optional(HasSubstr("over slot 0 of rank 1, which somebody else may read")));
 }
 
 TEST_F(WindowProof, SeesAPlaceThatNobodyHasWritten) {
-  for (Ref& place : program.shared_places[0]) place = {Ref::Kind::kSlot, 2, 99};
+  for (Ref& place : program.places[0]) place = {Ref::Kind::kSlot, 2, 99};
   EXPECT_THAT(error(), Optional(HasSubstr("is not its own and was never written")));
 }
 
 TEST_F(WindowProof, SeesASlotWithoutAPlace) {
-  program.shared_places[0].clear();
-  EXPECT_THAT(error(), Optional(HasSubstr("which has no shared place")));
+  program.places[0].clear();
+  EXPECT_THAT(error(), Optional(HasSubstr("which has no place")));
 }
 
 TEST_F(WindowProof, SeesAUserOfAPlaceForWhomItsOwnerDoesNotWait) {
   schedule = tree_of_4();
-  program = lower_to_window(schedule);
-  const Ref place = program.shared_places[0].front();
+  program = lower_to_pads(schedule);
+  const Ref place = program.places[0].front();
   ASSERT_NE(place.rank, 0);
   auto& readers = program.readers[static_cast<std::size_t>(place.rank)];
   std::erase(readers, 3);

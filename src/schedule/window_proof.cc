@@ -128,8 +128,8 @@ class ChunkProof {
   Sentence read_place(int rank, const Ref& slot) const {
     const Ref& place = place_of(slot);
     if (occupants_.at(place) != slot)
-      return fmt::format("reads slot {} of rank {}, whose shared place holds another by then",
-                         slot.index, slot.rank);
+      return fmt::format("reads slot {} of rank {}, whose place holds another by then", slot.index,
+                         slot.rank);
     return find_unawaited(rank, place);
   }
 
@@ -138,8 +138,7 @@ class ChunkProof {
     const auto& readers = program_.readers[static_cast<std::size_t>(place.rank)];
     if (place.rank == rank || std::ranges::binary_search(readers, rank)) return std::nullopt;
     return fmt::format(
-        "uses a shared place of rank {}, which does not wait for that before it writes again",
-        place.rank);
+        "uses a place of rank {}, which does not wait for that before it writes again", place.rank);
   }
 
   Sentence write(int rank, int level, const Operation& operation, const Ref& target,
@@ -176,14 +175,14 @@ class ChunkProof {
   }
 
   Sentence write_place(int rank, const Operation& operation, const Ref& slot) {
-    const auto& places = program_.shared_places[static_cast<std::size_t>(rank)];
+    const auto& places = program_.places[static_cast<std::size_t>(rank)];
     if (slot.index >= static_cast<int>(places.size()))
-      return fmt::format("writes slot {}, which has no shared place", slot.index);
+      return fmt::format("writes slot {}, which has no place", slot.index);
     const Ref& place = place_of(slot);
     const auto [found, is_first] = occupants_.emplace(place, slot);
     if (is_first) {
       if (place == slot) return std::nullopt;
-      return fmt::format("writes slot {}, whose shared place is not its own and was never written",
+      return fmt::format("writes slot {}, whose place is not its own and was never written",
                          slot.index);
     }
     const bool reads_it =
@@ -197,7 +196,7 @@ class ChunkProof {
 
   const Ref& place_of(const Ref& slot) const {
     return program_
-        .shared_places[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.index)];
+        .places[static_cast<std::size_t>(slot.rank)][static_cast<std::size_t>(slot.index)];
   }
 
   Cell content(const Ref& slot) const {

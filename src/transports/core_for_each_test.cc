@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <initializer_list>
+#include <numeric>
 #include <vector>
 
 namespace fanin {
@@ -43,10 +44,10 @@ TEST(CoreForEach, LooksAtWhereProcessesMayRun) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
   const pid_t self = ::getpid();
   const std::vector<pid_t> as_many(static_cast<std::size_t>(CPU_COUNT(&all)), self);
-  EXPECT_TRUE(have_core_each(as_many));
+  EXPECT_TRUE(find_core_use(as_many).have_one_each);
   std::vector<pid_t> one_more = as_many;
   one_more.push_back(self);
-  EXPECT_FALSE(have_core_each(one_more));
+  EXPECT_FALSE(find_core_use(one_more).have_one_each);
 }
 
 TEST(CoreForEach, OneThatHasEndedNeedsNone) {
@@ -54,7 +55,29 @@ TEST(CoreForEach, OneThatHasEndedNeedsNone) {
   if (child == 0) ::_exit(0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::vector<pid_t> processes(CPU_SETSIZE + 1, child);
-  EXPECT_TRUE(have_core_each(processes));
+  EXPECT_TRUE(find_core_use(processes).have_one_each);
+}
+
+TEST(CoreMates, StayOnTheSameCore) {
+  const auto mates = [](std::initializer_list<cpu_set_t> sets) {
+    return find_core_mates(std::vector<cpu_set_t>(sets));
+  };
+  EXPECT_EQ(mates({set_of({3}), set_of({1}), set_of({3}), set_of({1})}), (std::vector{0, 1, 0, 1}));
+  EXPECT_EQ(mates({set_of({0, 1}), set_of({0}), set_of({0})}), (std::vector{0, 1, 2}))
+      << "one may move";
+  const std::vector<cpu_set_t> many(kMostCoreMates + 1, set_of({0}));
+  EXPECT_EQ(find_core_mates(many)[kMostCoreMates], static_cast<int>(kMostCoreMates));
+}
+
+TEST(CoreUse, IsToldInAWord) {
+  for (const CoreUse& use : {CoreUse{true, {0, 1}}, CoreUse{false, {0, 1, 0, 1, 4}},
+                             CoreUse{false, {0}}, CoreUse{false, std::vector<int>(16, 0)}}) {
+    EXPECT_NE(use.pack(), 0U);
+    EXPECT_EQ(CoreUse::unpack(use.pack(), use.core_mates.size()), use);
+  }
+  CoreUse many{false, std::vector<int>(40)};
+  std::iota(many.core_mates.begin(), many.core_mates.end(), 0);
+  EXPECT_EQ(CoreUse::unpack(many.pack(), 40), many);
 }
 
 }  // namespace

@@ -67,7 +67,9 @@ WaitTuning tuning_for(bool ranks_have_core_each) {
   WaitTuning tuning;
   if (!ranks_have_core_each) {
     tuning.spins = 0;
-    tuning.yields = 100;  // until all who share the core have had some turns: a sleep costs more
+    // Some milliseconds at most, and only what nobody else wants of the core. A sleep costs more,
+    // the more so where one waits for another, who waits for the next.
+    tuning.yields = 1000;
   }
   return tuning;
 }

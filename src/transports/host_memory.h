@@ -43,14 +43,13 @@ struct alignas(128) ProcessControl {
 /// At the start of shared memory, so that two builds that differ notice.
 struct HostHeader {
   static constexpr std::uint64_t kMagic = 0x6e69'6e61'662d'6c61;
-  static constexpr std::uint32_t kVersion = 5;
-  enum class Cores : std::uint32_t { kUnknown, kOneEach, kShared };
+  static constexpr std::uint32_t kVersion = 6;
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
   std::uint32_t size = 0;
   std::uint64_t window_bytes = 0;
-  std::atomic<Cores> cores{Cores::kUnknown};  // as the first saw it that asked
+  std::atomic<std::uint64_t> core_use{0};  // CoreUse, as the first saw it that asked
 };
 
 /// A piece of mapped memory that the ranks of one host share: the header and the controls, then for

@@ -62,7 +62,7 @@ HostTransport::HostTransport(std::shared_ptr<HostMemory> memory, Place place, Ho
     : memory_(std::move(memory)),
       place_(std::move(place)),
       epoch_(memory_->channel(place_.epoch_channel).epoch_and_ender),
-      how_(how),
+      how_(std::move(how)),
       rank_(static_cast<int>(std::ranges::find(place_.members, place_.mine) -
                              place_.members.begin())),
       process_(::getpid()) {
@@ -128,6 +128,20 @@ bool HostTransport::is_gone(int peer) { return has_left(peer) || has_died(peer);
 
 std::uint64_t HostTransport::used_channels() const {
   return memory_->process(place_.mine).used_channels.load();
+}
+
+std::vector<int> HostTransport::cores() const {
+  if (how_.core_mates.empty()) return Transport::cores();
+  const auto mate_of = [&](int rank) {
+    return how_.core_mates[static_cast<std::size_t>(member(rank))];
+  };
+  std::vector<int> cores;
+  for (int rank = 0; rank < size(); ++rank) {
+    int first = 0;
+    while (mate_of(first) != mate_of(rank)) ++first;
+    cores.push_back(first);
+  }
+  return cores;
 }
 
 std::size_t HostTransport::registered_unit() const {

@@ -32,6 +32,7 @@ class HostTransport : public Transport {
     memory_->registered().renew(pieces);
   }
   bool shares_cores() const final { return how_.tuning.yields > 0; }
+  std::vector<int> cores() const final;
   int flag_count() const final { return kHostFlagCount; }
   Message& message(int rank, int flag) final { return flag_of(rank, flag).message; }
   void publish(int flag, std::uint64_t value) final;
@@ -59,6 +60,7 @@ class HostTransport : public Transport {
   struct How {
     WakeOrder order;
     WaitTuning tuning;
+    std::vector<int> core_mates = {};  // by process: the lowest that stays on the same core
   };
 
  protected:

@@ -99,12 +99,11 @@ std::vector<pid_t> processes_of(HostMemory& memory) {
 }
 
 /// Where processes may run can change at any time; so that all agree, the first to look tells.
-bool ranks_have_core_each(HostMemory& memory) {
-  using Cores = HostHeader::Cores;
-  const Cores mine = have_core_each(processes_of(memory)) ? Cores::kOneEach : Cores::kShared;
-  Cores told = Cores::kUnknown;
-  if (memory.header().cores.compare_exchange_strong(told, mine)) told = mine;
-  return told == Cores::kOneEach;
+CoreUse agree_on_core_use(HostMemory& memory) {
+  const std::uint64_t mine = find_core_use(processes_of(memory)).pack();
+  std::uint64_t told = 0;
+  if (memory.header().core_use.compare_exchange_strong(told, mine)) told = mine;
+  return CoreUse::unpack(told, static_cast<std::size_t>(memory.size()));
 }
 
 Admission host(const RendezvousOptions& options, WakeOrder order) {
@@ -128,10 +127,12 @@ std::unique_ptr<Transport> join_shared_memory(const RendezvousOptions& options,
   Admission admission = options.rank == 0 ? host(options, order) : enter_rendezvous(options, order);
   ProcessControl& mine = admission.memory.process(options.rank);
   mine.address.store(reinterpret_cast<std::uint64_t>(&mine));
-  if (!tuning) tuning = tuning_for(ranks_have_core_each(admission.memory));
-  return std::make_unique<SharedMemory>(std::make_shared<HostMemory>(std::move(admission.memory)),
-                                        HostTransport::Place::of_all(options.size, options.rank),
-                                        HostTransport::How{admission.order, *tuning});
+  CoreUse use = agree_on_core_use(admission.memory);
+  if (!tuning) tuning = tuning_for(use.have_one_each);
+  return std::make_unique<SharedMemory>(
+      std::make_shared<HostMemory>(std::move(admission.memory)),
+      HostTransport::Place::of_all(options.size, options.rank),
+      HostTransport::How{admission.order, *tuning, std::move(use.core_mates)});
 }
 
 std::unique_ptr<Transport> join_shared_memory(const std::filesystem::path& path, int rank, int size,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <shared_mutex>
 #include <span>
@@ -133,6 +134,13 @@ class Transport {
   /// For each rank the lowest rank that is on the same host.
   virtual std::vector<int> hosts() const {
     return std::vector<int>(static_cast<std::size_t>(size()), 0);
+  }
+
+  /// For each rank the lowest rank that stays on the same core: itself where ranks may move.
+  virtual std::vector<int> cores() const {
+    std::vector<int> own(static_cast<std::size_t>(size()));
+    std::iota(own.begin(), own.end(), 0);
+    return own;
   }
 
   /// Whether threads may take turns to use the transports of this process; throws Unavailable if

@@ -57,7 +57,7 @@ TEST_F(ScheduleCommand, PrintsInOneWayOnly) {
 
 TEST_F(ScheduleCommand, RefusesWhatCannotBe) {
   expect_sentence({"schedule", "rnig"}, 2,
-                  "there is no algorithm \"rnig\"; known are: direct (nccl), ring (xring), "
+                  "there is no algorithm \"rnig\"; known are: direct (nccl), ring (xring), relay, "
                   "halving_doubling (rechd), recursive_doubling, shuffle (pscpu, psgpu), "
                   "double_tree, hierarchical_copy, one_device; and two of them for two levels, as "
                   "in direct/ring or direct//ring");

@@ -31,6 +31,7 @@ void prove(const fanin::Schedule& schedule) {
                        outputs))
           std::abort();
   if (find_error(lower_to_window(schedule), schedule)) std::abort();
+  if (find_error(lower_to_pads(schedule), schedule)) std::abort();
 }
 
 }  // namespace
