@@ -52,7 +52,6 @@ void share_places(WindowProgram& program) {
       const Ref place = place_of(free.back());
       free.pop_back();
       place_of(target) = place;
-      add_reader(program, place.rank, rank);
       for (const int reader : readers[target]) add_reader(program, place.rank, reader);
     }
   });
