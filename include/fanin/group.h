@@ -24,9 +24,9 @@ struct AllReduceOptions {
   Accumulation accumulation = Accumulation::kWide;
 
   /// Names the algorithm, which decides the order of the sum; between hosts, the way too. "auto" is
-  /// "direct" among ranks of one host, but "relay" for more than 256 KiB if they are bound to cores,
-  /// several to each, as many to each; among several hosts, what crosses the wires between them
-  /// least: "direct//ring", or "ring" where hosts have one rank each or not as many.
+  /// "direct" among ranks of one host, but "relay" for more than 256 KiB if they are bound to
+  /// cores, several to each, as many to each; among several hosts, what crosses the wires between
+  /// them least: "direct//ring", or "ring" where hosts have one rank each or not as many.
   std::string algorithm = "auto";
 
   /// The caller's step number. Ranks compare it, so that a straggler is an error, never a wrong

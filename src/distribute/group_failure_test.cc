@@ -215,6 +215,33 @@ TEST(GroupFailure, WhatALateRankWritesIsNotSeen) {
   EXPECT_THAT(results, testing::Each(IsEmpty()));
 }
 
+/// The same with private memory, which goes by pads: each rank moves its own when it gives up, and
+/// the others must follow.
+TEST(GroupFailure, PrivateMemoryIsSummedRightlyAfterALateRank) {
+  const std::vector<std::string> results = test::outcomes(
+      {.kind = test::Kind::kProcesses, .size = 2, .window_bytes = 1 << 20},
+      test::OwningBody([&](std::unique_ptr<Transport> transport) {
+        if (transport->rank() == 1)
+          transport = make_hostile(std::move(transport),
+                                   {.mischief = Mischief::kDelay, .step = 5, .delay = 400ms});
+        Group group(std::move(transport), Seconds(0.2));
+        expect_sum(group);
+        constexpr std::size_t kCount = 100'000;
+        const auto sum = [&](float number) {
+          return group.all_reduce(test::filled(kCount, number)).to_vector<float>();
+        };
+        const std::string error = error_of([&] { sum(1); });
+        expect(error.find("rank 1") != std::string::npos, "told: " + error);
+        std::this_thread::sleep_for(group.rank() == 0 ? 300ms : 0ms);
+        for (int i = 0; i < 10 && !error_of([&] { group.barrier(); }).empty(); ++i) continue;
+        for (int i = 1; i < 12; ++i)
+          expect(
+              sum(static_cast<float>(i)) == std::vector<float>(kCount, static_cast<float>(2 * i)),
+              "a wrong sum");
+      }));
+  EXPECT_THAT(results, testing::Each(IsEmpty()));
+}
+
 TEST(GroupFailure, ShrinkingNamesWhoLivesAndDoesNotCome) {
   std::vector<Group> groups = in_process(2, Seconds(0.1));
   EXPECT_THAT(error_of([&] { groups[0].shrink(); }),
