@@ -43,9 +43,9 @@ std::size_t slot_bytes(std::size_t window_bytes) {
 
 /// Where the rest of each window begins.
 std::vector<std::byte*> rooms_in(Transport& transport, std::size_t slot_bytes) {
-  std::vector<std::byte*> rooms;
+  std::vector<std::byte*> rooms(static_cast<std::size_t>(transport.size()));
   for (int rank = 0; rank < transport.size(); ++rank)
-    rooms.push_back(transport.window(rank).data() + 2 * slot_bytes);
+    rooms[static_cast<std::size_t>(rank)] = transport.window(rank).data() + 2 * slot_bytes;
   return rooms;
 }
 

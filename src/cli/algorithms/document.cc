@@ -97,11 +97,15 @@ std::string shard_table() {
   return table;
 }
 
+/// With one device to a worker, relay is the ring.
+int devices_for(std::string_view algorithm) { return algorithm == "relay" ? 2 : 1; }
+
 std::vector<Piece> make_pieces() {
   std::vector<Piece> pieces;
   std::string text(kIntroduction);
   for (const Algorithm& each : algorithms())
-    add_chapter({each.name, each.spec_names, each.description, each.paper}, text, pieces);
+    add_chapter({each.name, each.spec_names, each.description, each.paper, devices_for(each.name)},
+                text, pieces);
   text += kTwoLevels;
   add_chapter({"direct/ring", "", kByLeader, "", 2}, text, pieces);
   add_chapter({"direct//ring", "", kBySlices, "", 2}, text, pieces);
