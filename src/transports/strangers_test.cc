@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <array>
 #include <mutex>
 #include <span>
 
@@ -81,6 +83,31 @@ Child joining(const Folder& folder, const std::string& secret) {
   return Child([path = folder.socket(), secret] { join_and_meet(path, 1, secret); });
 }
 
+/// The same, for tests with a RankZero: made before it, since the child of a process with threads
+/// may find locks taken for ever; it waits until it is told to come.
+class Guest {
+ public:
+  Guest(const Folder& folder, const std::string& secret)
+      : ends_(make_pipe()), child_([this, path = folder.socket(), secret] {
+          char word = 0;
+          if (::read(ends_[0].get(), &word, 1) == 1) join_and_meet(path, 1, secret);
+        }) {}
+
+  void come() const { EXPECT_EQ(::write(ends_[1].get(), "!", 1), 1); }
+  pid_t pid() const { return child_.pid(); }
+  std::string outcome() { return child_.outcome(); }
+
+ private:
+  static std::array<FileDescriptor, 2> make_pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) throw std::runtime_error("no pipe");
+    return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  }
+
+  std::array<FileDescriptor, 2> ends_;
+  Child child_;
+};
+
 FileDescriptor connect(const Folder& folder) {
   FileDescriptor socket;
   for (int i = 0; i < 5000 && !(socket = try_connect(folder.socket())); ++i)
@@ -113,8 +140,9 @@ Hello convincing_hello() {
 TEST(Strangers, RanksWithTheSameSecretMeet) {
   const Folder folder;
   Warnings warnings;
+  Guest one(folder, kSecret);
   RankZero zero(folder, kSecret);
-  Child one = joining(folder, kSecret);
+  one.come();
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
   EXPECT_THAT(warnings.sentences(), SizeIs(0));
@@ -123,14 +151,16 @@ TEST(Strangers, RanksWithTheSameSecretMeet) {
 TEST(Strangers, ARankWithAnotherSecretIsTurnedAwayAndLogged) {
   const Folder folder;
   Warnings warnings;
+  Guest stranger(folder, "a guess");
+  Guest one(folder, kSecret);
   RankZero zero(folder, kSecret);
-  Child stranger = joining(folder, "a guess");
+  stranger.come();
   const std::string pid = std::to_string(stranger.pid());
   const std::string sentence = stranger.outcome();
   EXPECT_THAT(sentence, AllOf(HasSubstr("did not prove to rank 1 that it knows the job's secret; "
                                         "give all ranks the same FANIN_SECRET"),
                               HasSubstr(folder.socket().native()), Not(HasSubstr("a guess"))));
-  Child one = joining(folder, kSecret);
+  one.come();
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
   EXPECT_THAT(warnings.sentences(),
@@ -147,8 +177,9 @@ TEST(Strangers, ASecretOnOneSideOnlyIsASentence) {
         std::tuple(std::string(), kSecret, "has a secret, but rank 0 has none")}) {
     const Folder folder;
     Warnings warnings;
+    Guest one(folder, of_one);
     RankZero zero(folder, of_zero, 500ms);
-    Child one = joining(folder, of_one);
+    one.come();
     EXPECT_THAT(one.outcome(), AllOf(HasSubstr(sentence), Not(HasSubstr(kSecret))));
     EXPECT_THAT(zero.outcome(), AllOf(HasSubstr("rank 1 of 2 has not come; turned away: process"),
                                       HasSubstr(sentence), Not(HasSubstr(kSecret))));
@@ -159,6 +190,7 @@ TEST(Strangers, ASecretOnOneSideOnlyIsASentence) {
 TEST(Strangers, GetNoDescriptorForRankZerosOwnProofOrForAnyOther) {
   const Folder folder;
   Warnings warnings;
+  Guest one(folder, kSecret);
   RankZero zero(folder, kSecret);
   for (const bool sends_back : {true, false}) {
     const FileDescriptor stranger = connect(folder);
@@ -178,7 +210,7 @@ TEST(Strangers, GetNoDescriptorForRankZerosOwnProofOrForAnyOther) {
     EXPECT_THAT(std::string(read_reply(answer.bytes)->sentence()),
                 HasSubstr("did not prove that it knows the job's secret"));
   }
-  Child one = joining(folder, kSecret);
+  one.come();
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
   EXPECT_THAT(warnings.sentences(), SizeIs(2));
@@ -236,13 +268,14 @@ TEST(Strangers, WhoSkipsTheChallengeIsNotBelieved) {
 TEST(Strangers, WithoutEndDoNotFillTheLog) {
   const Folder folder;
   Warnings warnings;
+  Guest one(folder, kSecret);
   RankZero zero(folder, kSecret);
   for (int i = 0; i < 30; ++i) {
     const FileDescriptor stranger = connect(folder);
     send(stranger, std::array<char, 5>{'h', 'e', 'l', 'l', 'o'});
     receive(stranger);
   }
-  Child one = joining(folder, kSecret);
+  one.come();
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
   ASSERT_THAT(warnings.sentences(), SizeIs(10));
@@ -253,10 +286,11 @@ TEST(Strangers, WithoutEndDoNotFillTheLog) {
 TEST(Strangers, TheSilentMakeRoomForOthersAndAreLogged) {
   const Folder folder;
   Warnings warnings;
+  Guest one(folder, kSecret);
   RankZero zero(folder, kSecret);
   std::vector<FileDescriptor> silent;
   for (int i = 0; i < 80; ++i) silent.push_back(connect(folder));
-  Child one = joining(folder, kSecret);
+  one.come();
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
   EXPECT_THAT(warnings.sentences(),
@@ -266,13 +300,14 @@ TEST(Strangers, TheSilentMakeRoomForOthersAndAreLogged) {
 TEST(Strangers, OfAnotherJobAtTheSamePathReadWhy) {
   const Folder folder;
   Warnings warnings;
+  Guest one(folder, kSecret);
   RankZero zero(folder, kSecret);
   connect(folder);
   EXPECT_THAT(outcome_of([&] { join_and_meet(folder.socket(), 0, "the other job's"); }),
               HasSubstr("two jobs need two paths"));
   EXPECT_THAT(outcome_of([&] { join_and_meet(folder.socket(), 1, "the other job's"); }),
               HasSubstr("and two jobs two paths"));
-  Child one = joining(folder, kSecret);
+  one.come();
   EXPECT_EQ(zero.outcome(), "");
   EXPECT_EQ(one.outcome(), "");
 }
