@@ -103,6 +103,8 @@ BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Pad& pad, 
             .flag_count = lane.transport().flag_count(),
             .ranks_share_cores = lane.transport().shares_cores()},
       way_(choose(lane.transport())),
+      trades_(way_ == Way::kSlot && lane.transport().size() == 2 &&
+              2 * slot_bytes_ <= lane.transport().shelf(0).size()),
       habit_(habit) {
   const int ranks = lane.transport().size();
   if (way_ == Way::kSlot || way_ == Way::kLarge) buffers_.emplace(counts_, arithmetic_, ranks);
@@ -148,17 +150,28 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
   return input_bytes_ <= most ? Way::kSlot : Way::kLarge;
 }
 
-std::byte* BoundCall::slot(Lane& lane, int rank, int turn) const {
-  return lane.transport().window(rank).data() + slot_bytes_ * static_cast<std::size_t>(turn);
+/// Which slots an operation uses: those in windows by turn, or those on shelves by turn and by who
+/// has which. The first operation of an epoch does not use shelves, where others may still write
+/// who have not come back from an earlier one.
+std::size_t BoundCall::slots_of(Lane& lane, const Ticket& ticket) const {
+  const auto turn = static_cast<std::size_t>(Lane::turn(ticket));
+  return trades_ && lane.have_met() ? 2 + 2 * turn + lane.trade_count(ticket) % 2 : turn;
+}
+
+std::byte* BoundCall::slot(Lane& lane, int rank, std::size_t slots) const {
+  Transport& transport = lane.transport();
+  if (slots < 2) return transport.window(rank).data() + slot_bytes_ * slots;
+  const int keeper = slots % 2 == 0 ? rank : 1 - rank;
+  return transport.shelf(keeper).data() + slot_bytes_ * (slots / 2 - 1);
 }
 
 void BoundCall::bind_seen(Lane& lane) {
-  for (int turn = 0; turn < 2; ++turn)
+  for (std::size_t slots = 0; slots < (trades_ ? seen_.size() : 2); ++slots)
     for (int rank = 0; rank < lane.transport().size(); ++rank) {
-      const std::byte* at =
-          way_ == Way::kTiny ? lane.word_bytes(rank, turn) : slot(lane, rank, turn);
+      const std::byte* at = way_ == Way::kTiny ? lane.word_bytes(rank, static_cast<int>(slots))
+                                               : slot(lane, rank, slots);
       for (const std::size_t count : counts_) {
-        seen_[static_cast<std::size_t>(turn)].push_back(at);
+        seen_[slots].push_back(at);
         at += count * arithmetic_.size_of(Cell::kInput);
       }
     }
@@ -221,7 +234,7 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
   }
   if (fetched_ && !has_told_) tell_unseen(lane, ticket, inputs, outputs, entry);
   if (way_ == Way::kSmall || (way_ == Way::kSlot && !has_told_)) {
-    std::byte* const to = slot(lane, transport.rank(), Lane::turn(ticket));
+    std::byte* const to = slot(lane, transport.rank(), slots_);
     gather(inputs, to);
     entry.attached = {to, input_bytes_};
   }
@@ -262,10 +275,9 @@ std::span<std::byte> BoundCall::note_of_places(Lane& lane, int rank, const Ticke
 }
 
 /// Every rank sums what all have said, or put into their slots.
-void BoundCall::run_small(Lane& lane, const Ticket& ticket,
-                          std::span<const std::byte* const> inputs,
+void BoundCall::run_small(Lane& lane, std::span<const std::byte* const> inputs,
                           std::span<std::byte* const> outputs) {
-  std::vector<const std::byte*>& seen = seen_[static_cast<std::size_t>(Lane::turn(ticket))];
+  std::vector<const std::byte*>& seen = seen_[slots_];
   const auto rank = static_cast<std::size_t>(lane.transport().rank());
   std::ranges::copy(inputs, &seen[rank * counts_.size()]);
   memory_->run_here(0, layout_.element_count(), seen, outputs, Store::kCached);
@@ -297,7 +309,8 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
                                                context_);
     visible_->run(transport, lane.wave_base(), buffers_->look_up(transport), call);
   } else if (way_ == Way::kSlot && !has_anyone_told(kToldPlaces, lane, ticket)) {
-    run_small(lane, ticket, inputs, outputs);
+    run_small(lane, inputs, outputs);
+    ++lane.trade_count(ticket);
   } else {
     run_unseen(lane, ticket, inputs, outputs, call);
   }
@@ -377,6 +390,7 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
   is_alone_ = call.is_alone;
   choice_ = {};
   lane.begin(ticket, call);
+  slots_ = slots_of(lane, ticket);
   Lane::Entry entry = first_message(lane, ticket, inputs, outputs, call);
   entry.fingerprint = fingerprint_of(fingerprint_, step);
   if (!lane.enter(ticket, entry, call)) [[unlikely]]
@@ -385,7 +399,7 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
   switch (way_) {
     case Way::kTiny:
     case Way::kSmall:
-      run_small(lane, ticket, inputs, outputs);
+      run_small(lane, inputs, outputs);
       break;
     case Way::kSlot:
     case Way::kLarge:

@@ -60,7 +60,8 @@ class BoundCall {
     kAlone,    // one rank, this thread and its helpers
     kTiny,     // the data is in the first message
     kSmall,    // the data is in a slot before the first message: every rank sums all
-    kSlot,     // directly where all ranks see the data, or as small, or by windows if they differ
+    kSlot,     // directly where all ranks see the data, or as small, or by windows if they differ;
+               // two ranks trade their slots after each call
     kLarge,    // directly where all ranks see the data, or else as UnseenWay says
     kWindow,   // by windows
     kMessage,  // by messages
@@ -80,7 +81,8 @@ class BoundCall {
   Way choose(Transport& transport) const;
   void move(Lane& lane, std::span<const std::byte* const> inputs,
             std::span<std::byte* const> outputs, Call& call);
-  std::byte* slot(Lane& lane, int rank, int turn) const;
+  std::size_t slots_of(Lane& lane, const Ticket& ticket) const;
+  std::byte* slot(Lane& lane, int rank, std::size_t slots) const;
   void bind_seen(Lane& lane);
   void bind_pads(Lane& lane, Pad& pad);
   void gather(std::span<const std::byte* const> inputs, std::byte* to);
@@ -93,7 +95,7 @@ class BoundCall {
   bool have_all_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
   bool has_anyone_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
   UnseenWay unseen_way(const Lane& lane, const Ticket& ticket) const;
-  void run_small(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
+  void run_small(Lane& lane, std::span<const std::byte* const> inputs,
                  std::span<std::byte* const> outputs);
   void run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                 std::span<std::byte* const> outputs, Call& call);
@@ -125,9 +127,11 @@ class BoundCall {
   std::optional<VisibleBuffers> buffers_;  // for kSlot, kLarge
   std::unique_ptr<VisiblePlan> visible_;   // likewise, when first needed
   bool has_told_ = false;                  // where its data is, in the run that is under way
-  // Of kTiny, kSmall and kSlot, by turn: where the data of all ranks is, [rank * tensors + tensor].
-  // That of this rank is filled in by each run.
-  std::array<std::vector<const std::byte*>, 2> seen_;
+  bool trades_;  // its slot: each rank puts its data where it has just read that of the other
+  // Of kTiny, kSmall and kSlot, by slots_of(): where the data of all ranks is,
+  // [rank * tensors + tensor]. That of this rank is filled in by each run.
+  std::array<std::vector<const std::byte*>, 6> seen_;
+  std::size_t slots_ = 0;                  // of the run that is under way
   SlotStore slot_store_;                   // of kSlot
   std::optional<FetchedBuffers> fetched_;  // for kLarge, if it may be worth while
   std::unique_ptr<FetchPlan> fetch_;       // likewise, when first needed

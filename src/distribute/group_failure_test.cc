@@ -242,6 +242,44 @@ TEST(GroupFailure, PrivateMemoryIsSummedRightlyAfterALateRank) {
   EXPECT_THAT(results, testing::Each(IsEmpty()));
 }
 
+/// Two ranks put their data where the other's was before. One that is late does so when the other
+/// has begun anew, in the same place if it could.
+TEST(GroupFailure, WhatALateRankPutsIntoATradedSlotIsNotSeen) {
+  constexpr std::size_t kCount = 10'000;
+  const Shape shape{static_cast<std::int64_t>(kCount)};
+  for (std::uint64_t step = 12; step < 18; ++step)
+    EXPECT_THAT(test::outcomes(
+                    {.kind = test::Kind::kProcesses, .size = 2, .window_bytes = 1 << 20},
+                    test::OwningBody([&](std::unique_ptr<Transport> transport) {
+                      if (transport->rank() == 1)
+                        transport = make_hostile(
+                            std::move(transport),
+                            {.mischief = Mischief::kDelay, .step = step, .delay = 600ms});
+                      Group group(std::move(transport), Seconds(0.2));
+                      std::vector<float> sum(kCount);
+                      const TensorView to = TensorView::over(std::span<float>(sum), shape);
+                      std::string error;
+                      for (int call = 0; call < 14 && error.empty(); ++call)
+                        error = error_of([&] { group.all_reduce(test::filled(kCount, 1.0F), to); });
+                      expect(!error.empty(), "nobody was late");
+                      // Two at once: the second is on the lane on which the other is late.
+                      const Tensor mine = test::filled(kCount, group.rank() == 0 ? 5.0F : 7.0F);
+                      std::vector<float> first(kCount);
+                      const TensorView to_first = TensorView::over(std::span<float>(first), shape);
+                      for (int i = 0; i < 20 && !error.empty(); ++i)
+                        error = error_of([&] {
+                          Handle one = group.start_all_reduce({&mine, 1}, {&to_first, 1});
+                          const std::string other = error_of([&] { group.all_reduce(mine, to); });
+                          one.wait();
+                          expect(other.empty(), other);
+                        });
+                      expect(error.empty(), "at last: " + error);
+                      expect(sum == std::vector<float>(kCount, 12), fmt::format("got {}", sum[1]));
+                    })),
+                testing::Each(IsEmpty()))
+        << step;
+}
+
 TEST(GroupFailure, ShrinkingNamesWhoLivesAndDoesNotCome) {
   std::vector<Group> groups = in_process(2, Seconds(0.1));
   EXPECT_THAT(error_of([&] { groups[0].shrink(); }),

@@ -44,6 +44,7 @@ void Lane::begin(const Ticket& ticket, Call& call) {
   if (ticket.epoch != epoch_) {
     epoch_ = ticket.epoch;
     last_ = all_heard_ = wave_base_ = 0;
+    trade_counts_ = {};
   }
   if (last_ > all_heard_) {
     const Ticket before{epoch_, last_};

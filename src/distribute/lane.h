@@ -82,6 +82,15 @@ class Lane {
     return static_cast<int>(ticket.number / static_cast<std::uint64_t>(kCount) % 2);
   }
 
+  /// After begin(): whether all ranks have entered an earlier operation of this epoch here. Then
+  /// nobody is still in one of an epoch before.
+  bool have_met() const { return all_heard_ > 0; }
+
+  /// How often two ranks have traded the slots of this turn; starts anew with each epoch.
+  std::uint64_t& trade_count(const Ticket& ticket) {
+    return trade_counts_[static_cast<std::size_t>(turn(ticket))];
+  }
+
   /// Counts waves, the same on all ranks; starts anew with each epoch.
   std::uint64_t& wave_base() { return wave_base_; }
 
@@ -107,7 +116,8 @@ class Lane {
   std::uint64_t last_ = 0;       // the number of this rank's last operation here
   std::uint64_t all_heard_ = 0;  // the last one that all ranks are known to have entered
   std::uint64_t wave_base_ = 0;
-  Deadline listened_ = {};  // when it last did
+  std::array<std::uint64_t, 2> trade_counts_ = {};  // by turn
+  Deadline listened_ = {};                          // when it last did
 };
 
 }  // namespace fanin

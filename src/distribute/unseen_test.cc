@@ -1,5 +1,5 @@
-// All-reduces of private memory between processes, which go by pads, by windows or are fetched,
-// whichever was the fastest: so many that all are tried.
+// All-reduces of private memory between processes, which go by slots, by pads, by windows or are
+// fetched, whichever was the fastest: so many that all are tried.
 
 #include <gmock/gmock.h>
 #include <sched.h>
@@ -112,6 +112,40 @@ TEST(Unseen, GoesFromCoreToCoreWhereRanksShareThem) {
       }
     });
   for (test::Child& rank : ranks) EXPECT_EQ(rank.outcome(), "");
+}
+
+/// Two ranks trade slots, the same for all sizes, while other calls come between.
+TEST(Unseen, SlotsThatAreTradedHoldWhatTheirRanksPutThere) {
+  EXPECT_THAT(test::in_processes(
+                  2,
+                  [&](Group& group) {
+                    const Buffer registered = group.allocate(60'000);
+                    const std::span room(reinterpret_cast<float*>(registered.bytes().data()),
+                                         registered.size() / sizeof(float));
+                    for (unsigned call = 0; call < 60; ++call) {
+                      const std::size_t count = std::array{5'000, 1'111, 15'000, 600}[call % 4];
+                      std::vector<float> mine = numbers_of(group.rank(), count, call);
+                      // Now and then one has memory that all see; sometimes both.
+                      const bool is_seen = call % 7 == 3 + static_cast<unsigned>(group.rank()) % 2;
+                      std::span<float> numbers = mine;
+                      if (is_seen || call % 11 == 5) {
+                        std::ranges::copy(mine, room.begin());
+                        numbers = room.first(count);
+                      }
+                      const Shape shape{static_cast<std::int64_t>(count)};
+                      group.all_reduce(Tensor::view(std::span<const float>(numbers), shape),
+                                       TensorView::over(numbers, shape));
+                      expect(test::are_same(numbers, sum_of(2, count, call)),
+                             fmt::format("call {}: another sum", call));
+                      if (call % 5 == 0) group.barrier();
+                      if (call % 13 == 6)  // refused by both, at the same operation
+                        expect(!test::error_of([&] {
+                                  group.all_reduce(test::filled(2'000 + group.rank(), 1.0F));
+                                }).empty(),
+                               "different shapes were summed");
+                    }
+                  }),
+              Each(IsEmpty()));
 }
 
 TEST(Unseen, WorksForOtherTypesAndForHandles) {

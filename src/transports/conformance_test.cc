@@ -86,6 +86,29 @@ TEST_P(Conformance, SaysWhoIsWho) {
       Each(IsEmpty()));
 }
 
+TEST_P(Conformance, AllWriteToShelvesWhereThereAreSome) {
+  EXPECT_THAT(
+      outcomes({kind(), size()},
+               [&](Transport& mine) {
+                 const int next = (mine.rank() + 1) % size();
+                 const std::span<std::byte> theirs = mine.shelf(next);
+                 const bool are_seen = mine.sight(next) != Sight::kMessage;
+                 if (size() > 1) expect(theirs.empty() != are_seen, "as they are seen");
+                 if (!theirs.empty()) {
+                   expect(theirs.size() == Transport::kShelfBytes, "size");
+                   expect(reinterpret_cast<std::uintptr_t>(theirs.data()) % 64 == 0, "alignment");
+                   theirs.front() = theirs.back() = static_cast<std::byte>(next + 1);
+                 }
+                 meet(mine, 1, soon());
+                 const std::span<std::byte> own = mine.shelf(mine.rank());
+                 const auto wanted = static_cast<std::byte>(mine.rank() + 1);
+                 if (!own.empty())
+                   expect(own.front() == wanted && own.back() == wanted, "what was written");
+                 meet(mine, 2, soon());
+               }),
+      Each(IsEmpty()));
+}
+
 TEST_P(Conformance, AllAgreeOnWhetherTheyShareCores) {
   EXPECT_THAT(outcomes({kind(), size()},
                        [&](Transport& mine) {

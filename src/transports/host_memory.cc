@@ -40,8 +40,11 @@ std::size_t own_bytes(std::size_t window_bytes) {
   return round_up(sizeof(RenewalTable)) + Transport::kChannelCount * channel_bytes(window_bytes);
 }
 
+constexpr std::size_t kShelvesBytes = Transport::kChannelCount * Transport::kShelfBytes;
+static_assert(kShelvesBytes % kPageBytes == 0);
+
 std::size_t area_bytes(std::size_t window_bytes, std::size_t registered_bytes) {
-  return own_bytes(window_bytes) + registered_bytes;
+  return own_bytes(window_bytes) + kShelvesBytes + registered_bytes;
 }
 
 // How many times all of a rank's registered memory can be moved: room in the file costs nothing.
@@ -109,8 +112,9 @@ void HostMemory::map_registered(int fd, int rank) {
   processes.reserve(static_cast<std::size_t>(size_));
   const std::size_t spare_bytes = kSpareTimes * registered_bytes_;
   for (int each = 0; each < size_; ++each) {
-    const std::span view(area_of(each) + own_bytes(window_bytes_), registered_bytes_);
-    allow_writing(view.data(), view.size());
+    const std::span open(shelf(each, 0).data(), kShelvesBytes + registered_bytes_);
+    allow_writing(open.data(), open.size());
+    const std::span view = open.subspan(kShelvesBytes);
     processes.push_back({.view = view,
                          .spare_begin = byte_count() + static_cast<std::size_t>(each) * spare_bytes,
                          .spare_bytes = spare_bytes,
@@ -178,6 +182,12 @@ std::span<std::byte> HostMemory::note(int rank, int channel) {
 
 std::span<std::byte> HostMemory::window(int rank, int channel) {
   return {note(rank, channel).data() + Transport::kNoteBytes, window_bytes_};
+}
+
+std::span<std::byte> HostMemory::shelf(int rank, int channel) {
+  return {area_of(rank) + own_bytes(window_bytes_) +
+              static_cast<std::size_t>(channel) * Transport::kShelfBytes,
+          Transport::kShelfBytes};
 }
 
 }  // namespace fanin

@@ -38,12 +38,14 @@ struct alignas(128) ProcessControl {
   std::atomic<std::uint32_t> pid{0};      // 0: it has not come yet
   std::atomic<std::uint64_t> address{0};  // where this is in the process's own memory, or 0
   std::atomic<std::uint64_t> used_channels{0};
+  // It has left them, and others who have not may still write to its shelf.
+  std::atomic<std::uint64_t> lent_channels{0};
 };
 
 /// At the start of shared memory, so that two builds that differ notice.
 struct HostHeader {
   static constexpr std::uint64_t kMagic = 0x6e69'6e61'662d'6c61;
-  static constexpr std::uint32_t kVersion = 6;
+  static constexpr std::uint32_t kVersion = 7;
 
   std::uint64_t magic = kMagic;
   std::uint32_t version = kVersion;
@@ -54,8 +56,8 @@ struct HostHeader {
 
 /// A piece of mapped memory that the ranks of one host share: the header and the controls, then for
 /// each rank what only it may write: what it says of its registered memory, and on each channel a
-/// note and a window; and its registered memory, which is as large as the memory of the machine.
-/// Memory is only used when touched.
+/// note and a window; and what all may write: a shelf on each channel, and its registered memory,
+/// which is as large as the memory of the machine. Memory is only used when touched.
 class HostMemory {
  public:
   /// Anonymous memory, for threads, without registered memory. Throws Unavailable.
@@ -82,6 +84,7 @@ class HostMemory {
   RankFlags& flags(int rank, int channel);
   std::span<std::byte> note(int rank, int channel);
   std::span<std::byte> window(int rank, int channel);
+  std::span<std::byte> shelf(int rank, int channel);
   RegisteredMemory& registered() { return *registered_; }
 
  private:

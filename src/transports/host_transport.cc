@@ -79,7 +79,9 @@ HostTransport::~HostTransport() {
   mine.left.store(1, std::memory_order_release);
   for (Flag& flag : mine.flags)
     if (flag.sleepers.load() != 0) wake_sleepers(flag);
-  memory_->process(place_.mine).used_channels.fetch_and(~bit_of(channel()));
+  ProcessControl& process = memory_->process(place_.mine);
+  if (lends_) process.lent_channels.fetch_or(bit_of(channel()));
+  process.used_channels.fetch_and(~bit_of(channel()));
 }
 
 HostTransport::Place HostTransport::Place::of_all(int size, int rank) {
@@ -127,7 +129,12 @@ std::uint64_t HostTransport::peek(int rank, int flag) const {
 bool HostTransport::is_gone(int peer) { return has_left(peer) || has_died(peer); }
 
 std::uint64_t HostTransport::used_channels() const {
-  return memory_->process(place_.mine).used_channels.load();
+  ProcessControl& mine = memory_->process(place_.mine);
+  std::uint64_t used_by_others = 0;
+  for (int other = 0; other < memory_->size(); ++other)
+    if (other != place_.mine) used_by_others |= memory_->process(other).used_channels.load();
+  const std::uint64_t lent = mine.lent_channels.fetch_and(used_by_others) & used_by_others;
+  return mine.used_channels.load() | lent;
 }
 
 std::vector<int> HostTransport::cores() const {

@@ -24,6 +24,10 @@ class HostTransport : public Transport {
   int size() const final { return static_cast<int>(place_.members.size()); }
   std::span<std::byte> window(int rank) final { return memory_->window(member(rank), channel()); }
   std::span<std::byte> note(int rank) final { return memory_->note(member(rank), channel()); }
+  std::span<std::byte> shelf(int rank) final {
+    lends_ = true;
+    return memory_->shelf(member(rank), channel());
+  }
   std::span<std::byte> registered(int rank) final { return memory_->registered().of(member(rank)); }
   std::size_t registered_unit() const final;
   std::optional<std::uint64_t> renewal_count() const final;
@@ -94,6 +98,7 @@ class HostTransport : public Transport {
   How how_;
   int rank_;
   pid_t process_;
+  bool lends_ = false;  // others may write to this rank's shelf
 };
 
 }  // namespace fanin

@@ -33,6 +33,28 @@ TEST(HostTransport, SaysWhomTheOneThatIsLateWaitsForItself) {
   EXPECT_THAT(told(*ranks[0], 1), Not(HasSubstr("rank 1 waits for")));
 }
 
+/// Who is late may still write to a shelf of those who have left: no new group may use it.
+TEST(HostTransport, AChannelWhoseShelvesWereUsedIsTakenUntilAllHaveLeft) {
+  const auto ranks = make_in_process(2, 65536);
+  const std::array both = {0, 1};
+  const auto open = [&](int rank) {
+    return ranks[static_cast<std::size_t>(rank)]->open(7, 7, both, 1);
+  };
+  constexpr std::uint64_t kSeven = 1 << 7;
+  auto first = open(0);
+  auto second = open(1);
+  EXPECT_EQ(first->shelf(1).size(), Transport::kShelfBytes);
+  first.reset();
+  EXPECT_EQ(ranks[0]->used_channels() & kSeven, kSeven);
+  second.reset();
+  EXPECT_EQ(ranks[0]->used_channels() & kSeven, 0U);
+  second = open(1);  // another group, without the first
+  EXPECT_EQ(ranks[0]->used_channels() & kSeven, 0U);
+  first = open(0);
+  first.reset();  // nobody has seen its shelf
+  EXPECT_EQ(ranks[0]->used_channels() & kSeven, 0U);
+}
+
 TEST(HostTransport, AWaitInVainIsRememberedUntilTheNextEpoch) {
   const auto ranks = make_in_process(3, 65536);
   EXPECT_THAT(told(*ranks[1], 2), HasSubstr("for rank 2"));

@@ -26,6 +26,10 @@ class Hostile final : public Transport {
   std::string describe(int peer) const override { return inner_->describe(peer); }
   std::span<std::byte> window(int rank) override { return inner_->window(rank); }
   std::span<std::byte> note(int rank) override { return inner_->note(rank); }
+  std::span<std::byte> shelf(int rank) override {
+    if (++step_ == plan_.step) strike(-1);
+    return inner_->shelf(rank);
+  }
   std::span<std::byte> registered(int rank) override { return inner_->registered(rank); }
   std::size_t registered_unit() const override { return inner_->registered_unit(); }
   std::optional<std::uint64_t> renewal_count() const override { return inner_->renewal_count(); }

@@ -87,8 +87,8 @@ std::string describe_last_sign(const Transport& transport, int rank);
 /// one thread at a time, but for epoch() and end_epoch(), which any may call.
 ///
 /// Each rank owns a window of bytes, a note and a row of flags. Its own it writes, those of others
-/// it only reads; registered memory all write, when told to. A flag is a number that grows and is
-/// never set back, with a few words beside it that change with it.
+/// it only reads; shelves all write, and registered memory when told to. A flag is a number that
+/// grows and is never set back, with a few words beside it that change with it.
 ///
 /// Failures have one place: an epoch. Whoever gives up ends it, and all who wait in it are told at
 /// once. What a rank that is late still does in an epoch that is over, it does to memory of its
@@ -102,6 +102,8 @@ class Transport {
   static constexpr std::size_t kNoteBytes = 65536;
   /// At the end of a note: not for those who use the transport.
   static constexpr std::size_t kLastWordsBytes = 8192;
+
+  static constexpr std::size_t kShelfBytes = 512 << 10;
 
   /// Words beside a flag, in its cache line.
   static constexpr std::size_t kMessageWords = 6;
@@ -164,6 +166,12 @@ class Transport {
 
   /// The note of a rank: kNoteBytes, 64-byte aligned.
   virtual std::span<std::byte> note(int rank) = 0;
+
+  /// Memory of a rank that all ranks of this channel write: kShelfBytes, 64-byte aligned, or
+  /// nothing where there is none. Only for those who know that all have entered an operation of
+  /// this epoch: one that is late could still write here. The channel is not free before all have
+  /// left it.
+  virtual std::span<std::byte> shelf(int /*rank*/) { return {}; }
 
   /// Memory of a rank's process that all ranks see: the same bytes for all transports of a process.
   /// Null and empty where all memory is seen.
@@ -258,7 +266,8 @@ class Transport {
   virtual std::unique_ptr<Transport> open(int channel, int epoch_channel,
                                           std::span<const int> ranks, std::uint64_t opening) = 0;
 
-  /// How many channels there are, and which of them this process uses, a bit for each.
+  /// How many channels there are, and which of them this process cannot begin to use, a bit for
+  /// each.
   static constexpr int kChannelCount = 64;
   virtual std::uint64_t used_channels() const = 0;
 };
