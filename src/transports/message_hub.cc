@@ -250,12 +250,9 @@ bool MessageHub::advance(std::optional<Engine::Arrival> (Engine::*next)()) {
     std::this_thread::yield();
     return false;
   }
-  bool has_come = false;
-  while (const auto arrival = (*engine_.*next)()) {
-    sort(*arrival);
-    has_come = true;
-  }
-  return has_come;
+  const auto arrival = (*engine_.*next)();
+  if (arrival) sort(*arrival);
+  return arrival.has_value();
 }
 
 bool MessageHub::waits_for_neighbours(int index, int flag) {

@@ -98,7 +98,8 @@ class MessageHub {
   bool can_send(int peer);
   bool has_sent_all(int peer);
 
-  /// Sorts what has come; whether there was anything.
+  /// Sorts the next message that has come; whether there was one. Not all at once: whoever waits
+  /// may have waited for this one, and to ask MPI in vain for more takes longer than a short sum.
   bool advance();
 
   /// The same for what neighbours have sent, without asking MPI.
