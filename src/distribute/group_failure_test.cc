@@ -151,6 +151,46 @@ TEST(GroupFailure, SurvivorsOfADeathAreToldAndShrink) {
   }
 }
 
+/// Later groups use memory of earlier ones, which have shrunk too.
+TEST(GroupFailure, SurvivorsShrinkAgainAndAgain) {
+  constexpr int kSize = 6;
+  const auto results = in_processes(kSize, [](Group& first) {
+    Group group = std::move(first);
+    for (int round = 0; group.size() > 1; ++round) {
+      expect_sum(group);
+      if (group.rank() == round % group.size()) ::raise(SIGKILL);
+      const std::string error = error_of([&] { expect_sum(group); });
+      expect(!error.empty(), "nobody has died");
+      const int size = group.size();
+      group = group.shrink();
+      expect(group.size() == size - 1, fmt::format("{} after {}", group.size(), size));
+    }
+    expect_sum(group);
+  });
+  EXPECT_EQ(std::ranges::count(results, "signal 9"), kSize - 1) << testing::PrintToString(results);
+  EXPECT_EQ(std::ranges::count(results, ""), 1) << testing::PrintToString(results);
+}
+
+/// Groups that have no rank in common know nothing of each other, whatever memory they use.
+TEST(GroupFailure, GroupsThatHaveNoRankInCommonDoNotDisturbEachOther) {
+  EXPECT_THAT(in_processes(4,
+                           [](Group& group) {
+                             const std::vector<int> low = {0, 1};
+                             const std::vector<int> high = {2, 3};
+                             std::optional<Group> first = group.subgroup(low);
+                             std::optional<Group> second = group.subgroup(high);
+                             if (second)
+                               for (int call = 0; call < 20'000; ++call) expect_sum(*second);
+                             else
+                               for (int i = 0; i < 50; ++i) {
+                                 std::optional<Group> inner = first->subgroup(low);
+                                 expect_sum(*inner);
+                               }
+                             group.barrier();
+                           }),
+              testing::Each(IsEmpty()));
+}
+
 TEST(GroupFailure, AStoppedRankIsADeadlineAndTheGroupWorksAfterwards) {
   const auto results = in_processes(
       3,

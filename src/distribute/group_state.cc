@@ -23,6 +23,9 @@ std::unique_ptr<Transport> open_beside(Transport& transport, int channel) {
   return transport.open(channel, 0, ranks, 0);
 }
 
+// How often a group shrinks: a few times, if at all.
+constexpr int kShrinkBits = 16;
+
 }  // namespace
 
 Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<double> timeout)
@@ -39,13 +42,17 @@ Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<
 }
 
 Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
-                    std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons)
+                    std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons,
+                    std::uint64_t first_epoch)
     : timeout_(timeout),
       commons_(std::move(commons)),
       lanes_{Bench{Lane(std::move(transports[0]))}, Bench{Lane(std::move(transports[1]), 1)}},
       post_(std::move(transports[2]), timeout),
       pad_(std::make_unique<Pad>(commons_->registered)),
-      automatic_(choose_algorithms({transport().hosts(), transport().cores()})) {
+      automatic_(choose_algorithms({transport().hosts(), transport().cores()})),
+      first_epoch_(first_epoch) {
+  // What earlier groups have left on the channels counts as of earlier epochs.
+  transport().begin_epoch(first_epoch);
   lanes_.back().lane.set_common_windows(transport());
 }
 
@@ -171,37 +178,41 @@ std::optional<Group> Group::State::subgroup(std::span<const int> ranks) {
   Call call = make_call(ticket, std::nullopt, describe(request));
   std::optional<Group> group;
   end_epoch_if_thrown(bench.lane, ticket, [&] {
-    const auto mine = static_cast<std::int64_t>(transport().used_channels());
-    meet(bench.lane, ticket, request, std::nullopt, {&mine, 1}, call);
+    const std::array mine = {static_cast<std::int64_t>(transport().used_channels()),
+                             static_cast<std::int64_t>(transport().last_epoch())};
+    meet(bench.lane, ticket, request, std::nullopt, mine, call);
     std::uint64_t used = 0;
-    for (int rank = 0; rank < transport().size(); ++rank)
-      used |= static_cast<std::uint64_t>(told_by(bench.lane, rank, ticket, 1).front());
+    std::uint64_t first_epoch = 0;
+    for (const int rank : ranks) {
+      const std::vector<std::int64_t> told = told_by(bench.lane, rank, ticket, mine.size());
+      used |= static_cast<std::uint64_t>(told[0]);
+      first_epoch = std::max(first_epoch, static_cast<std::uint64_t>(told[1]) + 1);
+    }
     const int channel = find_free_channel(used);
     const bool is_member = std::ranges::find(ranks, transport().rank()) != ranks.end();
-    if (is_member) group = open(channel, ranks, flag_value(ticket.epoch, ticket.number));
-    // What an earlier group has left on the channel counts as of an earlier epoch.
-    if (transport().rank() == ranks.front())
-      group->state_->transport().begin_epoch(group->state_->transport().epoch() + 1);
+    if (is_member)
+      group = open(channel, ranks, flag_value(ticket.epoch, ticket.number), first_epoch);
   });
   barrier({});  // all have opened it
   return group;
 }
 
-Group Group::State::open(int channel, std::span<const int> ranks, std::uint64_t opening) {
+Group Group::State::open(int channel, std::span<const int> ranks, std::uint64_t opening,
+                         std::uint64_t first_epoch) {
   const auto open_next = [&](int next) {
     return transport().open(channel + next, channel, ranks, opening);
   };
   return Group(std::make_unique<State>(std::array{open_next(0), open_next(1), open_next(2)},
-                                       timeout_, commons_));
+                                       timeout_, commons_, first_epoch));
 }
 
 Group Group::State::shrink() {
   for (int lane = 0; lane < Lane::kCount; ++lane)
     if (has_handles_) progress_.wait_for_lane(lane);
-  const Survivors survivors = find_survivors(transport(), ++shrink_count_, timeout_);
-  Group group = open(survivors.channel, survivors.ranks, shrink_count_);
-  group.state_->transport().begin_epoch(survivors.first_epoch);
-  meet_survivors(transport(), shrink_count_, survivors, timeout_);
+  const std::uint64_t generation = (first_epoch_ << kShrinkBits) + ++shrink_count_;
+  const Survivors survivors = find_survivors(transport(), generation, timeout_);
+  Group group = open(survivors.channel, survivors.ranks, generation, survivors.first_epoch);
+  meet_survivors(transport(), generation, survivors, timeout_);
   return group;
 }
 

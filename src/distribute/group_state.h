@@ -38,7 +38,8 @@ class Group::State {
 
   /// One that was made from another, on channels of its own: those of the lanes, and the last.
   State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
-        std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons);
+        std::chrono::duration<double> timeout, std::shared_ptr<GroupCommons> commons,
+        std::uint64_t first_epoch);
 
   Transport& transport() { return lanes_.front().lane.transport(); }
   PostOffice& post() { return post_; }
@@ -117,7 +118,8 @@ class Group::State {
   Handle submit(AllReduceOptions options, Prepare prepare);
   void run(Bench& bench, const Ticket& ticket, BoundCall& bound, const AllReduceOptions& options,
            Precedence::Place& place, bool is_alone);
-  Group open(int channel, std::span<const int> ranks, std::uint64_t opening);
+  Group open(int channel, std::span<const int> ranks, std::uint64_t opening,
+             std::uint64_t first_epoch);
 
   /// The algorithm that a name stands for, here; for an all-reduce of these tensors.
   const std::string& resolve(const std::string& algorithm,
@@ -141,6 +143,7 @@ class Group::State {
   UnseenHabit unseen_habit_;
   std::uint64_t epoch_ = 0;
   std::uint64_t operation_count_ = 0;  // of this epoch
+  std::uint64_t first_epoch_ = 0;      // of this group
   std::uint64_t shrink_count_ = 0;
   bool has_handles_ = false;  // ever had one
   Progress progress_;         // ends before the rest goes

@@ -55,11 +55,12 @@ Survivors propose(Transport& transport, std::uint64_t generation) {
     if (transport.peek(rank, Transport::kShrinkFlag) < value_of(generation, 1)) continue;
     if (transport.is_gone(rank)) continue;
     survivors.ranks.push_back(rank);
-    used |= transport.message(rank, Transport::kShrinkFlag)[0].load(std::memory_order_relaxed);
+    const Transport::Message& told = transport.message(rank, Transport::kShrinkFlag);
+    used |= told[0].load(std::memory_order_relaxed);
+    survivors.first_epoch =
+        std::max(survivors.first_epoch, told[1].load(std::memory_order_relaxed) + 1);
   }
   survivors.channel = find_free_channel(used);
-  survivors.first_epoch =
-      transport.open(survivors.channel, survivors.channel, survivors.ranks, 0)->epoch() + 1;
   return survivors;
 }
 
@@ -120,8 +121,9 @@ Survivors find_survivors(Transport& transport, std::uint64_t generation,
     transport.end_epoch(transport.epoch(),
                         {transport.rank(), ErrorKind::kPeerDied,
                          fmt::format("it shrinks the group without {}", list_gone(transport))});
-  transport.message(transport.rank(), Transport::kShrinkFlag)[0].store(transport.used_channels(),
-                                                                       std::memory_order_relaxed);
+  Transport::Message& mine = transport.message(transport.rank(), Transport::kShrinkFlag);
+  mine[0].store(transport.used_channels(), std::memory_order_relaxed);
+  mine[1].store(transport.last_epoch(), std::memory_order_relaxed);
   transport.publish(Transport::kShrinkFlag, value_of(generation, 1));
   std::vector<int> all(static_cast<std::size_t>(transport.size()));
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);

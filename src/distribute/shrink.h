@@ -26,7 +26,8 @@ int find_free_channel(std::uint64_t used);
 /// Throws InvalidArgument (kBadOption) unless these are some of the ranks, each once.
 void check_ranks(std::span<const int> ranks, int size);
 
-/// All who live call it; all get the same. `generation` counts the calls from 1. Throws
+/// All who live call it; all get the same. Generations grow from call to call, and from group to
+/// group of a channel. Throws
 /// DeadlineExceeded, which names one that lives and does not come, and PeerFailure if the others
 /// have gone on without this rank.
 Survivors find_survivors(Transport& transport, std::uint64_t generation,

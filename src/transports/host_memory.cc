@@ -22,13 +22,17 @@ constexpr std::size_t round_up(std::size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
-/// Header, processes and channels, then the flags of all.
-constexpr std::size_t kHeadBytes = round_up(kPageBytes + kMaxHostRanks * sizeof(ProcessControl) +
-                                            Transport::kChannelCount * sizeof(ChannelControl));
+/// Header and processes, then the controls and the flags of all.
+constexpr std::size_t kHeadBytes = round_up(kPageBytes + kMaxHostRanks * sizeof(ProcessControl));
+
+/// Of one of each on each channel, for each rank.
+template <class Each>
+std::size_t bytes_of_all(int size) {
+  return round_up(static_cast<std::size_t>(size) * Transport::kChannelCount * sizeof(Each));
+}
 
 std::size_t control_bytes(int size) {
-  return kHeadBytes +
-         round_up(static_cast<std::size_t>(size) * Transport::kChannelCount * sizeof(RankFlags));
+  return kHeadBytes + bytes_of_all<ChannelControl>(size) + bytes_of_all<RankFlags>(size);
 }
 
 std::size_t channel_bytes(std::size_t window_bytes) {
@@ -129,14 +133,16 @@ HostMemory::HostMemory(std::byte* base, int size, std::size_t window_bytes,
       size_(size),
       window_bytes_(window_bytes),
       registered_bytes_(registered_bytes),
-      registered_(std::make_unique<RegisteredMemory>()) {}
+      registered_(std::make_unique<RegisteredMemory>()),
+      left_channels_(std::make_unique<LeftChannels>()) {}
 
 HostMemory::HostMemory(HostMemory&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)),
       size_(other.size_),
       window_bytes_(other.window_bytes_),
       registered_bytes_(other.registered_bytes_),
-      registered_(std::move(other.registered_)) {}
+      registered_(std::move(other.registered_)),
+      left_channels_(std::move(other.left_channels_)) {}
 
 HostMemory::~HostMemory() {
   if (base_ != nullptr) ::munmap(base_, byte_count());
@@ -160,13 +166,14 @@ ProcessControl& HostMemory::process(int rank) {
   return std::launder(reinterpret_cast<ProcessControl*>(base_ + kPageBytes))[rank];
 }
 
-ChannelControl& HostMemory::channel(int channel) {
-  return std::launder(reinterpret_cast<ChannelControl*>(
-      base_ + kPageBytes + kMaxHostRanks * sizeof(ProcessControl)))[channel];
+ChannelControl& HostMemory::control(int channel, int first) {
+  return std::launder(
+      reinterpret_cast<ChannelControl*>(base_ + kHeadBytes))[channel * size_ + first];
 }
 
 RankFlags& HostMemory::flags(int rank, int channel) {
-  return std::launder(reinterpret_cast<RankFlags*>(base_ + kHeadBytes))[channel * size_ + rank];
+  return std::launder(reinterpret_cast<RankFlags*>(
+      base_ + kHeadBytes + bytes_of_all<ChannelControl>(size_)))[channel * size_ + rank];
 }
 
 std::byte* HostMemory::area_of(int rank) {

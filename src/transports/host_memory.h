@@ -8,6 +8,7 @@
 #include <span>
 
 #include "transports/flag_wait.h"
+#include "transports/left_channels.h"
 #include "transports/registered_memory.h"
 #include "transports/transport.h"
 
@@ -25,7 +26,8 @@ struct RankFlags {
   std::array<Flag, kHostFlagCount> flags;
 };
 
-/// What all ranks of a channel share. The low bits name a process: who ended the epoch before, and
+/// What all ranks of a group share, on a channel: that of their first. Others may use the channel
+/// without any of them. The low bits name a process: who ended the epoch before, and
 /// who decides.
 struct alignas(128) ChannelControl {
   static constexpr int kRankBits = 16;
@@ -38,8 +40,7 @@ struct alignas(128) ProcessControl {
   std::atomic<std::uint32_t> pid{0};      // 0: it has not come yet
   std::atomic<std::uint64_t> address{0};  // where this is in the process's own memory, or 0
   std::atomic<std::uint64_t> used_channels{0};
-  // It has left them, and others who have not may still write to its shelf.
-  std::atomic<std::uint64_t> lent_channels{0};
+  std::atomic<std::uint64_t> last_epoch{0};  // of all groups that it has left
 };
 
 /// At the start of shared memory, so that two builds that differ notice.
@@ -80,12 +81,13 @@ class HostMemory {
   int size() const { return size_; }
   HostHeader& header();
   ProcessControl& process(int rank);
-  ChannelControl& channel(int channel);
+  ChannelControl& control(int channel, int first);
   RankFlags& flags(int rank, int channel);
   std::span<std::byte> note(int rank, int channel);
   std::span<std::byte> window(int rank, int channel);
   std::span<std::byte> shelf(int rank, int channel);
   RegisteredMemory& registered() { return *registered_; }
+  LeftChannels& left_channels() { return *left_channels_; }
 
  private:
   HostMemory(std::byte* base, int size, std::size_t window_bytes, std::size_t registered_bytes);
@@ -98,6 +100,7 @@ class HostMemory {
   std::size_t window_bytes_;
   std::size_t registered_bytes_;
   std::unique_ptr<RegisteredMemory> registered_;
+  std::unique_ptr<LeftChannels> left_channels_;
 };
 
 }  // namespace fanin

@@ -61,7 +61,7 @@ std::uint64_t bit_of(int channel) { return std::uint64_t{1} << channel; }
 HostTransport::HostTransport(std::shared_ptr<HostMemory> memory, Place place, How how)
     : memory_(std::move(memory)),
       place_(std::move(place)),
-      epoch_(memory_->channel(place_.epoch_channel).epoch_and_ender),
+      epoch_(control().epoch_and_ender),
       how_(std::move(how)),
       rank_(static_cast<int>(std::ranges::find(place_.members, place_.mine) -
                              place_.members.begin())),
@@ -80,7 +80,9 @@ HostTransport::~HostTransport() {
   for (Flag& flag : mine.flags)
     if (flag.sleepers.load() != 0) wake_sleepers(flag);
   ProcessControl& process = memory_->process(place_.mine);
-  if (lends_) process.lent_channels.fetch_or(bit_of(channel()));
+  for (std::uint64_t last = process.last_epoch; last < epoch();)
+    if (process.last_epoch.compare_exchange_weak(last, epoch())) break;
+  memory_->left_channels().add(place_.mine, channel(), place_.members);
   process.used_channels.fetch_and(~bit_of(channel()));
 }
 
@@ -126,15 +128,21 @@ std::uint64_t HostTransport::peek(int rank, int flag) const {
   return flag_of(rank, flag).value.load(std::memory_order_acquire);
 }
 
-bool HostTransport::is_gone(int peer) { return has_left(peer) || has_died(peer); }
+bool HostTransport::is_gone(int peer) { return has_left(peer) || notices_death(peer); }
+
+/// Whether it has died; then it uses no channels any more.
+bool HostTransport::notices_death(int rank) {
+  if (!has_died(rank)) return false;
+  memory_->process(member(rank)).used_channels.store(0);
+  return true;
+}
 
 std::uint64_t HostTransport::used_channels() const {
-  ProcessControl& mine = memory_->process(place_.mine);
-  std::uint64_t used_by_others = 0;
-  for (int other = 0; other < memory_->size(); ++other)
-    if (other != place_.mine) used_by_others |= memory_->process(other).used_channels.load();
-  const std::uint64_t lent = mine.lent_channels.fetch_and(used_by_others) & used_by_others;
-  return mine.used_channels.load() | lent;
+  // Before those that were left: a channel that is left at this moment must be in one of both.
+  const std::uint64_t used = memory_->process(place_.mine).used_channels.load();
+  return used | memory_->left_channels().find_used(place_.mine, [&](int process) {
+    return memory_->process(process).used_channels.load();
+  });
 }
 
 std::vector<int> HostTransport::cores() const {
@@ -178,7 +186,7 @@ std::uint64_t HostTransport::epoch() const {
 }
 
 void HostTransport::end_epoch(std::uint64_t epoch, const EpochEnd& end) {
-  auto& word = memory_->channel(place_.epoch_channel).epoch_and_ender;
+  auto& word = control().epoch_and_ender;
   std::uint64_t seen = word.load(std::memory_order_acquire);
   if (seen >> ChannelControl::kRankBits != epoch) return;
   LastWords words{.epoch_and_one = epoch + 1,
@@ -198,7 +206,7 @@ void HostTransport::end_epoch(std::uint64_t epoch, const EpochEnd& end) {
 }
 
 void HostTransport::begin_epoch(std::uint64_t epoch) {
-  auto& word = memory_->channel(place_.epoch_channel).epoch_and_ender;
+  auto& word = control().epoch_and_ender;
   std::uint64_t seen = word.load(std::memory_order_acquire);
   while (seen >> ChannelControl::kRankBits < epoch &&
          !word.compare_exchange_weak(seen, epoch << ChannelControl::kRankBits))
@@ -206,7 +214,7 @@ void HostTransport::begin_epoch(std::uint64_t epoch) {
 }
 
 int HostTransport::find_decider(std::uint64_t generation) {
-  auto& word = memory_->channel(place_.epoch_channel).generation_and_decider;
+  auto& word = control().generation_and_decider;
   const std::uint64_t proposal =
       generation << ChannelControl::kRankBits | static_cast<std::uint64_t>(place_.mine);
   std::uint64_t seen = word.load(std::memory_order_acquire);
@@ -222,8 +230,7 @@ int HostTransport::rank_of(std::uint64_t word) const {
 }
 
 EpochEnd HostTransport::end_of(std::uint64_t epoch) const {
-  const std::uint64_t seen =
-      memory_->channel(place_.epoch_channel).epoch_and_ender.load(std::memory_order_acquire);
+  const std::uint64_t seen = control().epoch_and_ender.load(std::memory_order_acquire);
   const auto heard = [&](int rank) -> std::optional<EpochEnd> {
     LastWords words;
     std::memcpy(&words, last_words(rank, epoch).data(), sizeof words);
@@ -269,7 +276,7 @@ std::string HostTransport::describe_chain(int rank, std::uint64_t epoch) const {
 /// one that knows of the death already. One that has only gone home is no reason to give up.
 std::optional<int> HostTransport::find_dead_other(int rank) {
   for (int other = 0; other < size(); ++other)
-    if (other != rank && other != rank_ && !has_left(other) && has_died(other)) return other;
+    if (other != rank && other != rank_ && !has_left(other) && notices_death(other)) return other;
   return std::nullopt;
 }
 
@@ -297,7 +304,7 @@ std::uint64_t HostTransport::wait_asleep(int rank, int flag, std::uint64_t value
     std::optional<int> dead_other;
     std::optional<int> absent_other;
     if (is_late || now - last_check >= how_.tuning.slice) {
-      is_dead = has_died(rank);
+      is_dead = notices_death(rank);
       if (now - start >= 2 * how_.tuning.slice) {
         dead_other = find_dead_other(rank);
         absent_other = find_absent_other(rank, flag, value);

@@ -24,10 +24,7 @@ class HostTransport : public Transport {
   int size() const final { return static_cast<int>(place_.members.size()); }
   std::span<std::byte> window(int rank) final { return memory_->window(member(rank), channel()); }
   std::span<std::byte> note(int rank) final { return memory_->note(member(rank), channel()); }
-  std::span<std::byte> shelf(int rank) final {
-    lends_ = true;
-    return memory_->shelf(member(rank), channel());
-  }
+  std::span<std::byte> shelf(int rank) final { return memory_->shelf(member(rank), channel()); }
   std::span<std::byte> registered(int rank) final { return memory_->registered().of(member(rank)); }
   std::size_t registered_unit() const final;
   std::optional<std::uint64_t> renewal_count() const final;
@@ -50,6 +47,7 @@ class HostTransport : public Transport {
   std::shared_ptr<void> memory_handle() final { return memory_; }
   bool is_gone(int peer) final;
   std::uint64_t used_channels() const final;
+  std::uint64_t last_epoch() const final { return memory_->process(place_.mine).last_epoch.load(); }
 
   /// Which of the processes these ranks are, and what part of the memory they use.
   struct Place {
@@ -85,6 +83,10 @@ class HostTransport : public Transport {
   std::optional<int> find_dead_other(int rank);
   std::optional<int> find_absent_other(int rank, int flag, std::uint64_t value);
   std::string describe_chain(int rank, std::uint64_t epoch) const;
+  bool notices_death(int rank);
+  ChannelControl& control() const {
+    return memory_->control(place_.epoch_channel, place_.members.front());
+  }
   Flag& flag_of(int rank, int flag) const;
   bool has_left(int rank) const;
   int channel() const { return place_.channel; }
@@ -98,7 +100,6 @@ class HostTransport : public Transport {
   How how_;
   int rank_;
   pid_t process_;
-  bool lends_ = false;  // others may write to this rank's shelf
 };
 
 }  // namespace fanin

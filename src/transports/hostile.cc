@@ -54,6 +54,7 @@ class Hostile final : public Transport {
   EpochEnd end_of(std::uint64_t epoch) const override { return inner_->end_of(epoch); }
   bool is_gone(int peer) override { return inner_->is_gone(peer); }
   std::uint64_t used_channels() const override { return inner_->used_channels(); }
+  std::uint64_t last_epoch() const override { return inner_->last_epoch(); }
   int find_decider(std::uint64_t generation) override { return inner_->find_decider(generation); }
   void end_epoch(std::uint64_t epoch, const EpochEnd& end) override {
     inner_->end_epoch(epoch, end);

@@ -169,8 +169,7 @@ class Transport {
 
   /// Memory of a rank that all ranks of this channel write: kShelfBytes, 64-byte aligned, or
   /// nothing where there is none. Only for those who know that all have entered an operation of
-  /// this epoch: one that is late could still write here. The channel is not free before all have
-  /// left it.
+  /// this epoch: one that is late could still write here.
   virtual std::span<std::byte> shelf(int /*rank*/) { return {}; }
 
   /// Memory of a rank's process that all ranks see: the same bytes for all transports of a process.
@@ -257,7 +256,8 @@ class Transport {
   /// Whether the rank will never come again: it is dead, or has left.
   virtual bool is_gone(int peer) = 0;
 
-  /// One of those who ask decides; all are told who. Generations count from 1.
+  /// One of those who ask decides; all are told who. Generations grow, also from group to group of
+  /// a channel, and are below 2^48.
   virtual int find_decider(std::uint64_t generation) = 0;
 
   /// The same memory on another channel, for some of the ranks, in this order. Its epochs are those
@@ -266,8 +266,12 @@ class Transport {
   virtual std::unique_ptr<Transport> open(int channel, int epoch_channel,
                                           std::span<const int> ranks, std::uint64_t opening) = 0;
 
+  /// The latest epoch of all groups that this rank's process has left: what they have published
+  /// lies below those of later groups. 0 where channels are opened anew.
+  virtual std::uint64_t last_epoch() const { return 0; }
+
   /// How many channels there are, and which of them this process cannot begin to use, a bit for
-  /// each.
+  /// each: those that it uses, and those that others use with whom it was there.
   static constexpr int kChannelCount = 64;
   virtual std::uint64_t used_channels() const = 0;
 };
