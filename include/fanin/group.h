@@ -216,8 +216,8 @@ class Group {
   void refuse(std::string_view sentence, std::optional<std::uint64_t> epoch = std::nullopt);
 
   /// A group of some of the ranks, in this order: a call for all ranks of this group, with the same
-  /// list. Nothing for a rank that is not in it. A rank makes one group at a time,
-  /// also from different ones.
+  /// list. Nothing for a rank that is not in it. A rank makes one group at a time, also from
+  /// different ones.
   std::optional<Group> subgroup(std::span<const int> ranks);
 
   /// A group of those that are still alive, in the same order: a call for all of them, after others
