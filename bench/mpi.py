@@ -19,13 +19,14 @@ QUICK_WIRE = replace(QUICK, most_call_seconds=4)
 FULL_WIRE = replace(FULL, rounds=5, most_call_seconds=15)  # a call takes seconds
 
 
-def build_module(mpi):
-    """Fanin's module for it. The build may be older than the MPI: then it is configured again."""
+def build_rank(mpi):
+    """An MPI program that calls Fanin. The build may be older than the MPI: then it is configured
+    again."""
     module = ROOT / "build" / "release" / "lib" / "fanin" / f"fanin-{mpi.name}.so"
     if not module.exists():
         subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, stdout=subprocess.DEVNULL,
                        check=False)
-    build_program(f"fanin_{mpi.name}")
+    return build_program(f"bench_{mpi.name}_program")
 
 
 class Starter:
@@ -33,7 +34,6 @@ class Starter:
 
     def __init__(self, wires):
         self.wires = wires
-        self.fanin = build_program("bench_allreduce")
         self.limits = {1: build_program("bench_allreduce_limit"),
                        HOSTS: build_program("bench_wire_limit")}
 
@@ -42,14 +42,14 @@ class Starter:
         program = mpi.compile()
         if not program:
             return None
-        build_module(mpi)
+        fanin = build_rank(mpi)
         if hosts == 1:
             command = mpi.command
             limit = Launch("limit", lambda size: [self.limits[1]], own_rank)
         else:
             command = partial(self.wires.command, mpi.name)
             limit = self.wires.launch_limit(self.limits[hosts])
-        return [Launch("fanin", partial(command, program=self.fanin), has_launcher=True), limit,
+        return [Launch("fanin", partial(command, program=fanin), has_launcher=True), limit,
                 Launch(mpi.name, partial(command, program=program), has_launcher=True)]
 
 

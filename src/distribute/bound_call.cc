@@ -150,29 +150,43 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
   return input_bytes_ <= most ? Way::kSlot : Way::kLarge;
 }
 
-/// Which slots an operation uses: those in windows by turn, or those on shelves by turn and by who
-/// has which. The first operation of an epoch does not use shelves, where others may still write
-/// who have not come back from an earlier one.
-std::size_t BoundCall::slots_of(Lane& lane, const Ticket& ticket) const {
-  const auto turn = static_cast<std::size_t>(Lane::turn(ticket));
-  return trades_ && lane.have_met() ? 2 + 2 * turn + lane.trade_count(ticket) % 2 : turn;
+/// The first operation of an epoch does not use shelves, where others may still write who have not
+/// come back from an earlier one.
+BoundCall::Slots BoundCall::slots_of(Lane& lane, const Ticket& ticket) const {
+  Slots slots{.turn = static_cast<std::size_t>(Lane::turn(ticket))};
+  if (trades_ && lane.have_met())
+    slots.place =
+        lane.trade_count(ticket) % 2 == 0 ? Slots::Place::kShelf : Slots::Place::kShelfOfOther;
+  return slots;
 }
 
-std::byte* BoundCall::slot(Lane& lane, int rank, std::size_t slots) const {
+std::byte* BoundCall::slot(Lane& lane, int rank, Slots slots) const {
   Transport& transport = lane.transport();
-  if (slots < 2) return transport.window(rank).data() + slot_bytes_ * slots;
-  const int keeper = slots % 2 == 0 ? rank : 1 - rank;
-  return transport.shelf(keeper).data() + slot_bytes_ * (slots / 2 - 1);
+  const std::size_t offset = slot_bytes_ * slots.turn;
+  switch (slots.place) {
+    case Slots::Place::kShelf:
+      return transport.shelf(rank).data() + offset;
+    case Slots::Place::kShelfOfOther:
+      return transport.shelf(1 - rank).data() + offset;
+    case Slots::Place::kWindow:
+      break;
+  }
+  return transport.window(rank).data() + offset;
 }
 
 void BoundCall::bind_seen(Lane& lane) {
-  for (std::size_t slots = 0; slots < (trades_ ? seen_.size() : 2); ++slots)
-    for (int rank = 0; rank < lane.transport().size(); ++rank) {
-      const std::byte* at = way_ == Way::kTiny ? lane.word_bytes(rank, static_cast<int>(slots))
-                                               : slot(lane, rank, slots);
-      for (const std::size_t count : counts_) {
-        seen_[slots].push_back(at);
-        at += count * arithmetic_.size_of(Cell::kInput);
+  using enum Slots::Place;
+  for (const Slots::Place place : {kWindow, kShelf, kShelfOfOther})
+    for (std::size_t turn = 0; turn < Slots::kTurns; ++turn) {
+      if (place != kWindow && !trades_) return;
+      const Slots slots{.place = place, .turn = turn};
+      for (int rank = 0; rank < lane.transport().size(); ++rank) {
+        const std::byte* at = way_ == Way::kTiny ? lane.word_bytes(rank, static_cast<int>(turn))
+                                                 : slot(lane, rank, slots);
+        for (const std::size_t count : counts_) {
+          seen_[slots.index()].push_back(at);
+          at += count * arithmetic_.size_of(Cell::kInput);
+        }
       }
     }
 }
@@ -277,7 +291,7 @@ std::span<std::byte> BoundCall::note_of_places(Lane& lane, int rank, const Ticke
 /// Every rank sums what all have said, or put into their slots.
 void BoundCall::run_small(Lane& lane, std::span<const std::byte* const> inputs,
                           std::span<std::byte* const> outputs) {
-  std::vector<const std::byte*>& seen = seen_[slots_];
+  std::vector<const std::byte*>& seen = seen_[slots_.index()];
   const auto rank = static_cast<std::size_t>(lane.transport().rank());
   std::ranges::copy(inputs, &seen[rank * counts_.size()]);
   memory_->run_here(0, layout_.element_count(), seen, outputs, Store::kCached);

@@ -66,6 +66,17 @@ class BoundCall {
     kWindow,   // by windows
     kMessage,  // by messages
   };
+  /// Where ranks put their data for one operation, each into its own; operations take turns.
+  struct Slots {
+    enum class Place : std::uint8_t { kWindow, kShelf, kShelfOfOther };  // shelves: of two ranks
+    static constexpr std::size_t kTurns = 2;
+    static constexpr std::size_t kCount = 3 * kTurns;
+
+    Place place = Place::kWindow;
+    std::size_t turn = 0;
+
+    std::size_t index() const { return kTurns * static_cast<std::size_t>(place) + turn; }
+  };
   /// What ranks say in the first message of kSlot and kLarge: bits of its first word.
   static constexpr std::uint64_t kToldPlaces = 1;     // where their data is
   static constexpr std::uint64_t kToldAlone = 2;      // that nothing else of theirs is under way
@@ -81,8 +92,8 @@ class BoundCall {
   Way choose(Transport& transport) const;
   void move(Lane& lane, std::span<const std::byte* const> inputs,
             std::span<std::byte* const> outputs, Call& call);
-  std::size_t slots_of(Lane& lane, const Ticket& ticket) const;
-  std::byte* slot(Lane& lane, int rank, std::size_t slots) const;
+  Slots slots_of(Lane& lane, const Ticket& ticket) const;
+  std::byte* slot(Lane& lane, int rank, Slots slots) const;
   void bind_seen(Lane& lane);
   void bind_pads(Lane& lane, Pad& pad);
   void gather(std::span<const std::byte* const> inputs, std::byte* to);
@@ -128,10 +139,10 @@ class BoundCall {
   std::unique_ptr<VisiblePlan> visible_;   // likewise, when first needed
   bool has_told_ = false;                  // where its data is, in the run that is under way
   bool trades_;  // its slot: each rank puts its data where it has just read that of the other
-  // Of kTiny, kSmall and kSlot, by slots_of(): where the data of all ranks is,
+  // Of kTiny, kSmall and kSlot, by Slots::index(): where the data of all ranks is,
   // [rank * tensors + tensor]. That of this rank is filled in by each run.
-  std::array<std::vector<const std::byte*>, 6> seen_;
-  std::size_t slots_ = 0;                  // of the run that is under way
+  std::array<std::vector<const std::byte*>, Slots::kCount> seen_;
+  Slots slots_;                            // of the run that is under way
   SlotStore slot_store_;                   // of kSlot
   std::optional<FetchedBuffers> fetched_;  // for kLarge, if it may be worth while
   std::unique_ptr<FetchPlan> fetch_;       // likewise, when first needed

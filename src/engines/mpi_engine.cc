@@ -19,12 +19,10 @@ class MpiEngine : public Engine {
  public:
   MpiEngine(const FaninMpi& mpi, const void* communicator, std::chrono::duration<double> timeout)
       : mpi_(mpi) {
-    int is_initialized = 0;
-    int is_finalized = 0;
-    check(mpi_.find_state(&is_initialized, &is_finalized), "asking MPI for its state");
-    if (is_finalized != 0)
+    const State state = find_state();
+    if (state.is_finalized)
       throw Unavailable("MPI_Finalize has been called in this process; join before that");
-    if (is_initialized == 0) check(mpi_.initialize(), "MPI_Init_thread");
+    if (!state.is_initialized) check(mpi_.initialize(), "MPI_Init_thread");
     int serves = 0;
     check(mpi_.serves_threads(&serves), "MPI_Query_thread");
     serves_threads_ = serves != 0;
@@ -37,10 +35,7 @@ class MpiEngine : public Engine {
 
   // What is still under way goes with the communicator's memory: MPI may yet read and write it.
   ~MpiEngine() override {
-    int is_initialized = 0;
-    int is_finalized = 0;
-    mpi_.find_state(&is_initialized, &is_finalized);
-    if (is_finalized != 0) return;
+    if (find_state().is_finalized) return;
     for (std::deque<Request>& requests : sending_)
       for (Request& request : requests) leave(request);
     for (Receiving& receiving : receiving_) leave(receiving.request);
@@ -63,6 +58,7 @@ class MpiEngine : public Engine {
   void meet(std::chrono::duration<double> timeout) override { wait_for_all(nullptr, timeout); }
 
   void send(int peer, Buffer block) override {
+    require_running();
     Request request{.number = 0, .block = std::move(block)};
     check(mpi_.send(communicator_, request.block.bytes().data(), request.block.size(), peer,
                     &request.number),
@@ -76,6 +72,7 @@ class MpiEngine : public Engine {
   bool has_sent_all(int peer) override { return sending_[static_cast<std::size_t>(peer)].empty(); }
 
   std::optional<Arrival> advance() override {
+    require_running();
     for (std::deque<Request>& requests : sending_)
       while (!requests.empty() && is_done(requests.front())) requests.pop_front();
     // MPI is asked no more than it must be: where ranks share cores, it lets others run each time
@@ -95,6 +92,24 @@ class MpiEngine : public Engine {
     int from = 0;
     Request request;
   };
+
+  struct State {
+    bool is_initialized = false;
+    bool is_finalized = false;
+  };
+  State find_state() const noexcept {
+    int is_initialized = 0;
+    int is_finalized = 0;
+    mpi_.find_state(&is_initialized, &is_finalized);  // which cannot fail
+    return {is_initialized != 0, is_finalized != 0};
+  }
+
+  /// MPI would end the process.
+  void require_running() const {
+    if (find_state().is_finalized)
+      throw Unavailable(
+          "MPI_Finalize has been called in this process; a group that uses MPI works until then");
+  }
 
   void check(int error, std::string_view what) const {
     if (error == 0) return;

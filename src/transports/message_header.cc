@@ -1,37 +1,21 @@
 #include "transports/message_header.h"
 
-#include <cassert>
+#include <algorithm>
 #include <cstring>
+#include <limits>
+
+#include "transports/packed_number.h"
 
 namespace fanin {
 namespace {
 
 using Kind = MessageHeader::Kind;
 
-/// What every message begins with.
-struct StartPart {
-  Kind kind;
-  std::uint8_t flag;
-  std::uint8_t word_count;
-  std::uint8_t channel;
-  std::uint32_t number;  // of kData: on its link; of kEnd: the ender
-  std::uint64_t opening;
-  std::uint64_t value;  // of kData: the wave
-};
+// What a message begins with: the kind and the number of words in one byte, the channel in another.
+constexpr int kKindBits = 4;
 
-struct FlagPart {
-  std::uint64_t offset;
-};
-
-struct DataPart {
-  std::uint64_t epoch;
-  std::int32_t from;
-  std::int32_t to;
-};
-
-struct EpochPart {
-  std::uint64_t epoch;
-};
+// Content of data is computed with where it is.
+constexpr std::size_t kDataAlignment = 8;
 
 bool is_flag(Kind kind) { return kind == Kind::kFlag || kind == Kind::kFlagAndNote; }
 
@@ -42,99 +26,148 @@ std::size_t word_count(const MessageHeader& header) {
   return count;
 }
 
-/// Of all after the start.
-std::size_t rest_size(Kind kind, std::size_t words) {
-  switch (kind) {
+std::size_t aligned(std::size_t size) {
+  return (size + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+}
+
+std::uint64_t to_number(std::int32_t value) { return static_cast<std::uint32_t>(value); }
+
+/// Takes numbers from the beginning of bytes. After one that is not there, all are 0.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  std::uint64_t number() {
+    const auto found = unpack_number(rest_);
+    if (!found) fail();
+    return found.value_or(0);
+  }
+
+  std::int32_t small_number() {
+    const std::uint64_t found = number();
+    if (found > std::numeric_limits<std::uint32_t>::max()) fail();
+    return static_cast<std::int32_t>(found);
+  }
+
+  std::byte byte() {
+    std::byte value = {};
+    copy(std::span(&value, 1));
+    return value;
+  }
+
+  std::uint64_t word() {
+    std::uint64_t value = 0;
+    copy(std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+
+  void skip(std::size_t size) {
+    if (size > rest_.size()) return fail();
+    rest_ = rest_.subspan(size);
+  }
+
+  bool has_failed() const { return has_failed_; }
+  std::size_t rest_size() const { return rest_.size(); }
+
+ private:
+  void copy(std::span<std::byte> to) {
+    if (to.size() > rest_.size()) return fail();
+    std::ranges::copy(rest_.first(to.size()), to.begin());
+    rest_ = rest_.subspan(to.size());
+  }
+
+  void fail() {
+    has_failed_ = true;
+    rest_ = {};
+  }
+
+  std::span<const std::byte> rest_;
+  bool has_failed_ = false;
+};
+
+}  // namespace
+
+HeaderBytes to_bytes(const MessageHeader& header) {
+  HeaderBytes bytes;
+  const std::size_t words = word_count(header);
+  std::byte* to = bytes.room.data();
+  *to++ = static_cast<std::byte>(static_cast<std::size_t>(header.kind) | words << kKindBits);
+  *to++ = static_cast<std::byte>(header.channel);
+  to = pack_number(header.opening, to);
+  switch (header.kind) {
     case Kind::kFlag:
     case Kind::kFlagAndNote:
-      return sizeof(FlagPart) + words * sizeof(std::uint64_t);
+      *to++ = static_cast<std::byte>(header.flag);
+      to = pack_number(header.value, to);
+      to = pack_number(header.offset, to);
+      std::memcpy(to, header.words.data(), words * sizeof header.words[0]);
+      to += words * sizeof header.words[0];
+      break;
     case Kind::kData:
-      return sizeof(DataPart);
+      to = pack_number(header.epoch, to);
+      to = pack_number(header.name.wave, to);
+      to = pack_number(to_number(header.name.from), to);
+      to = pack_number(to_number(header.name.to), to);
+      to = pack_number(to_number(header.name.number), to);
+      break;
     case Kind::kDone:
     case Kind::kEnd:
-      return sizeof(EpochPart);
+      to = pack_number(header.epoch, to);
+      to = pack_number(header.value, to);
+      to = pack_number(to_number(header.ender), to);
+      break;
     case Kind::kBundle:
     case Kind::kLeave:
       break;
   }
-  return 0;
-}
-
-template <class Part>
-std::span<std::byte> put(const Part& part, std::span<std::byte> to) {
-  std::memcpy(to.data(), &part, sizeof part);
-  return to.subspan(sizeof part);
-}
-
-template <class Part>
-Part take(std::span<const std::byte>& from) {
-  Part part;
-  std::memcpy(&part, from.data(), sizeof part);
-  from = from.subspan(sizeof part);
-  return part;
-}
-
-}  // namespace
-
-std::size_t size_of(const MessageHeader& header) {
-  return sizeof(StartPart) + rest_size(header.kind, word_count(header));
-}
-
-void write(const MessageHeader& header, std::span<std::byte> bytes) {
-  assert(bytes.size() >= size_of(header));
-  const bool is_data = header.kind == Kind::kData;
-  const std::size_t words = word_count(header);
-  bytes = put(
-      StartPart{.kind = header.kind,
-                .flag = static_cast<std::uint8_t>(header.flag),
-                .word_count = static_cast<std::uint8_t>(words),
-                .channel = static_cast<std::uint8_t>(header.channel),
-                .number = static_cast<std::uint32_t>(is_data ? header.name.number : header.ender),
-                .opening = header.opening,
-                .value = is_data ? header.name.wave : header.value},
-      bytes);
-  if (is_flag(header.kind)) {
-    bytes = put(FlagPart{header.offset}, bytes);
-    if (words > 0) std::memcpy(bytes.data(), header.words.data(), words * sizeof header.words[0]);
-  } else if (is_data) {
-    put(DataPart{header.epoch, header.name.from, header.name.to}, bytes);
-  } else if (rest_size(header.kind, 0) > 0) {
-    put(EpochPart{header.epoch}, bytes);
-  }
+  bytes.size = static_cast<std::size_t>(to - bytes.room.data());
+  if (header.kind == Kind::kData) bytes.size = aligned(bytes.size);
+  return bytes;
 }
 
 std::optional<ReadHeader> read_header(std::span<const std::byte> bytes) {
-  if (bytes.size() < sizeof(StartPart)) return std::nullopt;
-  const std::size_t all = bytes.size();
-  const auto start = take<StartPart>(bytes);
+  Reader reader(bytes);
   ReadHeader read;
   MessageHeader& header = read.header;
-  if (start.kind > Kind::kLeave || start.channel >= Transport::kChannelCount ||
-      start.word_count > header.words.size() ||
-      bytes.size() < rest_size(start.kind, start.word_count))
+  const auto start = std::to_integer<std::size_t>(reader.byte());
+  header.kind = static_cast<Kind>(start & ((1U << kKindBits) - 1));
+  const std::size_t words = start >> kKindBits;
+  header.channel = std::to_integer<std::int32_t>(reader.byte());
+  if (header.kind > Kind::kLeave || header.channel >= Transport::kChannelCount ||
+      words > (is_flag(header.kind) ? header.words.size() : 0))
     return std::nullopt;
-  header.kind = start.kind;
-  header.flag = start.flag;
-  header.channel = start.channel;
-  header.opening = start.opening;
-  if (start.kind == Kind::kData) {
-    const auto data = take<DataPart>(bytes);
-    header.epoch = data.epoch;
-    header.name = {.wave = start.value,
-                   .from = data.from,
-                   .to = data.to,
-                   .number = static_cast<std::int32_t>(start.number)};
-  } else {
-    header.value = start.value;
-    header.ender = static_cast<std::int32_t>(start.number);
+  header.opening = reader.number();
+  switch (header.kind) {
+    case Kind::kFlag:
+    case Kind::kFlagAndNote:
+      header.flag = std::to_integer<std::int32_t>(reader.byte());
+      header.value = reader.number();
+      header.offset = reader.number();
+      for (std::size_t i = 0; i < words; ++i) header.words[i] = reader.word();
+      break;
+    case Kind::kData:
+      header.epoch = reader.number();
+      header.name.wave = reader.number();
+      header.name.from = reader.small_number();
+      header.name.to = reader.small_number();
+      header.name.number = reader.small_number();
+      break;
+    case Kind::kDone:
+    case Kind::kEnd:
+      header.epoch = reader.number();
+      header.value = reader.number();
+      header.ender = reader.small_number();
+      break;
+    case Kind::kBundle:
+    case Kind::kLeave:
+      break;
   }
-  if (is_flag(start.kind)) {
-    header.offset = take<FlagPart>(bytes).offset;
-    for (std::size_t i = 0; i < start.word_count; ++i) header.words[i] = take<std::uint64_t>(bytes);
-  } else if (start.kind != Kind::kData && rest_size(start.kind, 0) > 0) {
-    header.epoch = take<EpochPart>(bytes).epoch;
+  read.size = bytes.size() - reader.rest_size();
+  if (header.kind == Kind::kData) {
+    reader.skip(aligned(read.size) - read.size);
+    read.size = aligned(read.size);
   }
-  read.size = all - bytes.size();
+  if (reader.has_failed()) return std::nullopt;
   return read;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "transports/links.h"
+#include "transports/packed_number.h"
 #include "transports/transport.h"
 
 namespace fanin {
@@ -37,18 +38,22 @@ struct MessageHeader {
   friend bool operator==(const MessageHeader&, const MessageHeader&) = default;
 };
 
-/// How many bytes it takes: up to the last word that is not 0.
-std::size_t size_of(const MessageHeader& header);
+/// As it is in a message. Words are there up to the last that is not 0.
+struct HeaderBytes {
+  // A flag's: the start, a byte, three numbers and the words.
+  std::array<std::byte, 3 + 3 * kMostNumberBytes + 8 * Transport::kMessageWords> room = {};
+  std::size_t size = 0;
 
-/// Writes it to the beginning of `bytes`, which has room for it.
-void write(const MessageHeader& header, std::span<std::byte> bytes);
+  std::span<const std::byte> bytes() const { return std::span(room).first(size); }
+};
+HeaderBytes to_bytes(const MessageHeader& header);
 
 struct ReadHeader {
   MessageHeader header;
   std::size_t size = 0;  // of it, in the message
 };
 
-/// What write() has written; nothing if the bytes are no message, or end too early.
+/// What to_bytes() has made; nothing if the bytes are no message, or end too early.
 std::optional<ReadHeader> read_header(std::span<const std::byte> bytes);
 
 }  // namespace fanin

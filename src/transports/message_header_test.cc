@@ -4,15 +4,16 @@
 
 #include <vector>
 
+#include "transports/packed_number.h"
+
 namespace fanin {
 namespace {
 
 using Kind = MessageHeader::Kind;
 
 std::vector<std::byte> written(const MessageHeader& header) {
-  std::vector<std::byte> bytes(size_of(header));
-  write(header, bytes);
-  return bytes;
+  const HeaderBytes bytes = to_bytes(header);
+  return {bytes.bytes().begin(), bytes.bytes().end()};
 }
 
 std::vector<MessageHeader> examples() {
@@ -67,18 +68,34 @@ TEST(MessageHeader, OfNoKindOrChannelIsNone) {
     return bytes;
   };
   EXPECT_TRUE(read_header(with(0, 6)));
-  EXPECT_FALSE(read_header(with(0, 7)));  // kinds
-  EXPECT_FALSE(read_header(with(2, 7)));  // words
-  EXPECT_TRUE(read_header(with(3, 0)));   // channels
-  EXPECT_FALSE(read_header(with(3, 64)));
+  EXPECT_FALSE(read_header(with(0, 7)));     // kinds
+  EXPECT_FALSE(read_header(with(0, 0x70)));  // words
+  EXPECT_FALSE(read_header(with(0, 0x13)));  // words where there are none
+  EXPECT_TRUE(read_header(with(1, 0)));      // channels
+  EXPECT_FALSE(read_header(with(1, 64)));
+}
+
+TEST(MessageHeader, WithARankAboveThirtyTwoBitsIsNone) {
+  std::vector<std::byte> bytes = written({.kind = Kind::kEnd, .epoch = 1, .value = 2});
+  bytes.pop_back();
+  bytes.resize(bytes.size() + 10);
+  pack_number(std::uint64_t{1} << 32, &bytes[bytes.size() - 10]);
+  EXPECT_FALSE(read_header(bytes));
 }
 
 // Of a sum of a few bytes between hosts, this is what crosses the wire.
 TEST(MessageHeader, IsShort) {
-  EXPECT_EQ(size_of({.kind = Kind::kFlag, .words = {1}}), 40U);
-  EXPECT_EQ(size_of({.kind = Kind::kFlag, .words = {0, 0, 1}}), 56U);
-  EXPECT_EQ(size_of({.kind = Kind::kData}), 40U);
-  EXPECT_EQ(size_of({.kind = Kind::kBundle}), 24U);
+  const auto size_of = [](const MessageHeader& header) { return to_bytes(header).size; };
+  EXPECT_EQ(size_of({.kind = Kind::kFlag, .value = 1000, .words = {1}}), 15U);
+  EXPECT_EQ(size_of({.kind = Kind::kFlag, .value = 1000, .words = {0, 0, 1}}), 31U);
+  EXPECT_EQ(size_of({.kind = Kind::kBundle}), 3U);
+}
+
+// So that it can be computed with where it is.
+TEST(MessageHeader, OfDataKeepsItsContentAligned) {
+  EXPECT_EQ(to_bytes({.kind = Kind::kData, .epoch = 3, .name = {.wave = 1000}}).size, 16U);
+  for (int bits = 0; bits < 64; ++bits)
+    EXPECT_EQ(to_bytes({.kind = Kind::kData, .opening = std::uint64_t{1} << bits}).size % 8, 0U);
 }
 
 }  // namespace

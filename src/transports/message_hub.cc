@@ -9,6 +9,7 @@
 
 #include "fanin/context.h"
 #include "fanin/error.h"
+#include "transports/message_bundle.h"
 
 namespace fanin {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::size_t kMostBundleBytes = 15'000;
 constexpr std::size_t kMostEnds = 16;
 
 using Kind = MessageHeader::Kind;
-
-/// Before each message of a bundle.
-struct Part {
-  std::uint32_t rank;
-  std::uint32_t bytes;
-};
 
 [[noreturn]] void throw_nonsense(int from, std::string_view what) {
   throw PeerFailure(
@@ -111,9 +106,12 @@ MessageHub::Channel& MessageHub::find_open(int index) {
 void MessageHub::close(int index) {
   const std::lock_guard lock(mutex_);
   Channel& channel = find(index);
-  say_directly(channel);
-  tell(channel.members,
-       make_block({.kind = Kind::kLeave, .channel = index, .opening = channel.opening}, 0));
+  try {
+    say_directly(channel);
+    tell(channel.members,
+         make_block({.kind = Kind::kLeave, .channel = index, .opening = channel.opening}, 0));
+  } catch (const Unavailable&) {  // an engine that has ended carries no farewell
+  }
   channel.is_used = false;
   channel.members.clear();
 }
@@ -127,8 +125,9 @@ std::uint64_t MessageHub::used_channels() {
 }
 
 Buffer MessageHub::make_block(const MessageHeader& header, std::size_t bytes) {
-  Buffer block = Context::process().buffers().allocate(size_of(header) + bytes);
-  write(header, block.bytes());
+  const HeaderBytes start = to_bytes(header);
+  Buffer block = Context::process().buffers().allocate(start.size + bytes);
+  std::ranges::copy(start.bytes(), block.bytes().begin());
   return block;
 }
 
@@ -182,50 +181,29 @@ void MessageHub::relay(int index, Channel& channel, int flag) {
       std::ranges::any_of(ranks, [&](int rank) { return value_of(rank) < value; }))
     return;
   channel.relayed[at] = value;
-  const auto bytes_of = [&](int rank) {
-    return sizeof(Part) + channel.voices[static_cast<std::size_t>(rank)]->said[at].size();
-  };
-  for (std::span<const int> rest = ranks; !rest.empty();) {
-    std::size_t count = 1;
-    std::size_t bytes = bytes_of(rest.front());
-    while (count < rest.size() && bytes + bytes_of(rest[count]) <= kMostBundleBytes)
-      bytes += bytes_of(rest[count++]);
-    tell(channel.leaders, make_bundle(index, channel, flag, rest.first(count), bytes));
-    rest = rest.subspan(count);
+  std::vector<BundlePart> parts;
+  for (const int rank : ranks)
+    parts.push_back({rank, channel.voices[static_cast<std::size_t>(rank)]->said[at].bytes()});
+  for (std::span<const BundlePart> rest = parts; !rest.empty();) {
+    const std::span<const BundlePart> next = rest.first(count_that_fit(rest, kMostBundleBytes));
+    const Buffer bundle = make_block(
+        {.kind = Kind::kBundle, .channel = index, .opening = channel.opening}, bundled_size(next));
+    write_bundle(next, content_of(bundle));
+    tell(channel.leaders, bundle);
+    rest = rest.subspan(next.size());
   }
-}
-
-Buffer MessageHub::make_bundle(int index, const Channel& channel, int flag,
-                               std::span<const int> ranks, std::size_t bytes) const {
-  Buffer bundle =
-      make_block({.kind = Kind::kBundle, .channel = index, .opening = channel.opening}, bytes);
-  std::byte* to = content_of(bundle).data();
-  for (const int rank : ranks) {
-    const std::span<const std::byte> said = channel.voices[static_cast<std::size_t>(rank)]
-                                                ->said[static_cast<std::size_t>(flag)]
-                                                .bytes();
-    const Part part{.rank = static_cast<std::uint32_t>(rank),
-                    .bytes = static_cast<std::uint32_t>(said.size())};
-    std::memcpy(to, &part, sizeof part);
-    std::memcpy(to + sizeof part, said.data(), said.size());
-    to += sizeof part + said.size();
-  }
-  return bundle;
 }
 
 void MessageHub::hear_bundle(Channel& channel, const Engine::Arrival& arrival,
-                             std::span<const std::byte> rest) {
-  while (!rest.empty()) {
-    Part part;
-    if (rest.size() < sizeof part) throw_nonsense(arrival.from, "a bundle that ends too early");
-    std::memcpy(&part, rest.data(), sizeof part);
-    rest = rest.subspan(sizeof part);
-    const auto said = read_header(rest.first(std::min<std::size_t>(part.bytes, rest.size())));
-    if (part.rank >= channel.voices.size() || part.bytes > rest.size() || !said)
-      throw_nonsense(arrival.from, "a bundle that ends too early");
-    hear_flag(*channel.voices[part.rank], said->header,
-              rest.subspan(said->size, part.bytes - said->size));
-    rest = rest.subspan(part.bytes);
+                             std::span<const std::byte> content) {
+  const auto parts = read_bundle(content);
+  if (!parts) throw_nonsense(arrival.from, "a bundle that ends too early");
+  for (const BundlePart& part : *parts) {
+    const auto said = read_header(part.said);
+    if (static_cast<std::size_t>(part.rank) >= channel.voices.size() || !said)
+      throw_nonsense(arrival.from, "a bundle of what is no message");
+    hear_flag(*channel.voices[static_cast<std::size_t>(part.rank)], said->header,
+              part.said.subspan(said->size));
   }
   if (!is_here(arrival.from)) tell(channel.neighbours, arrival.block);
 }

@@ -126,10 +126,8 @@ class MessageHub {
   void end(int index, std::uint64_t epoch, const EpochEnd& end);
   void tell(std::span<const int> peers, const Buffer& block);
   void relay(int index, Channel& channel, int flag);
-  Buffer make_bundle(int index, const Channel& channel, int flag, std::span<const int> ranks,
-                     std::size_t bytes) const;
   void hear_bundle(Channel& channel, const Engine::Arrival& arrival,
-                   std::span<const std::byte> rest);
+                   std::span<const std::byte> content);
   void say_directly(Channel& channel);
   bool is_here(int rank) const;  // on this host
 

@@ -2,6 +2,7 @@
 # Fanin as ranks of real MPI jobs: tests/mpi/mpi_test.sh MPI TOOL WHAT
 #   jobs   mpirun on this host: with shared memory, by messages, and what goes wrong
 #   absent the program TOOL, whose last rank does not join
+#   late   the program TOOL, whose group lives longer than MPI
 #   hosts  mpirun on hosts that are network namespaces: every spec name, and bytes on the wires
 # Exit code 77 where it cannot be tried, with a sentence.
 set -euo pipefail
@@ -77,6 +78,15 @@ test_absent() {
   for rank in 0 1; do
     has err "rank $rank: 1 s after this rank, not all ranks of the MPI communicator have joined"
   done
+}
+
+test_late() {
+  FANIN_SHARE_MEMORY=0 run 3 "$tool" || fail "a group that is left after MPI: $(cat "$log/err")"
+  has out "before: 3"
+  has out "after: MPI_Finalize has been called in this process"
+  [[ ! -s $log/err ]] || fail "something was said: $(cat "$log/err")"
+  run 3 "$tool" || fail "a group of shared memory that is left after MPI: $(cat "$log/err")"
+  has out "after: 3"
 }
 
 # The bytes that each host sent beyond what starting takes, at least and at most.
