@@ -64,6 +64,7 @@ class Cases(unittest.TestCase):
         for place in ("1 host x 2 ranks", "1 host x 4 ranks", "2 hosts x 2 ranks"):
             for what in ("8 B", "128 MiB", "gradients of resnet50"):
                 self.assertIn(f"all_reduce mpich, {place}, {what}", names)
+        self.assertIn("all_reduce mpich, 2 hosts x 2 ranks, 8 KiB", names)
 
     def test_without_namespaces_one_host_remains_and_a_note_says_why(self):
         notes, cases = [], list_cases(quick=True)

@@ -28,12 +28,25 @@ constexpr std::size_t kLeastUnseenBytes = 256 << 10;
 // have received it.
 constexpr std::size_t kSmallBytesOfHosts = 12 << 10;
 constexpr std::size_t kSmallBytesOfAllHosts = 64 << 10;
+// Unless only the sum of a host does, what neighbours have crosses the wire too: up to so many
+// bytes that takes less time than another hop.
+constexpr std::size_t kSmallBytesOfNeighbours = 4 << 10;
 
 /// Up to so many bytes ranks of one host sum everything themselves, unless the data is seen.
 std::size_t most_slot_bytes(int rank_count, bool share_cores) {
   if (rank_count == 2) return kSmallBytesOfTwo;
   const std::size_t shared = kSmallBytesOfAllSharing / static_cast<std::size_t>(rank_count);
   return share_cores ? std::max(kSmallBytes, shared) : kSmallBytes;
+}
+
+/// Up to so many bytes what ranks of several hosts have goes with the first message.
+std::size_t most_said_bytes(const std::vector<int>& hosts) {
+  const std::size_t most = std::min(kSmallBytesOfHosts, kSmallBytesOfAllHosts / hosts.size());
+  std::ptrdiff_t neighbours = 0;
+  for (const int host : hosts)
+    neighbours = std::max(neighbours, std::ranges::count(hosts, host) - 1);
+  if (neighbours == 0) return most;
+  return std::min(most, kSmallBytesOfNeighbours / static_cast<std::size_t>(neighbours));
 }
 
 /// At the start of each window: two slots that take turns.
@@ -102,6 +115,7 @@ BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Pad& pad, 
       room_{.bytes_of_rank = lane.transport().window(0).size() - 2 * slot_bytes_,
             .flag_count = lane.transport().flag_count(),
             .ranks_share_cores = lane.transport().shares_cores()},
+      sums_hosts_(HostSums::fit(request_, arithmetic_, lane.transport())),
       way_(choose(lane.transport())),
       trades_(way_ == Way::kSlot && lane.transport().size() == 2 &&
               2 * slot_bytes_ <= lane.transport().shelf(0).size()),
@@ -125,6 +139,8 @@ BoundCall::BoundCall(Request request, Lane& lane, ScheduleBook& book, Pad& pad, 
                                               lane.transport().rank(), context_);
   if (way_ == Way::kLarge || way_ == Way::kWindow || way_ == Way::kMessage) return;
   bind_seen(lane);
+  if (way_ == Way::kSmall && sums_hosts_)
+    host_sums_.emplace(request_, arithmetic_, lane.transport(), counts_, book, context_);
   memory_ = std::make_unique<MemoryPlan>(
       std::array{
           MemoryPart{&schedule_->schedule(), layout_,
@@ -139,10 +155,8 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
     return has_links ? Way::kMessage : Way::kWindow;
   if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
-  const std::size_t small =
-      has_links ? std::min(kSmallBytesOfHosts,
-                           kSmallBytesOfAllHosts / static_cast<std::size_t>(rank_count))
-                : kSmallBytes;
+  std::size_t small = kSmallBytes;
+  if (has_links) small = sums_hosts_ ? kSmallBytesOfHosts : most_said_bytes(transport.hosts());
   if (input_bytes_ <= std::min(small, slot_bytes_)) return Way::kSmall;
   if (has_links) return Way::kMessage;
   const std::size_t most =
@@ -251,6 +265,7 @@ Lane::Entry BoundCall::first_message(Lane& lane, const Ticket& ticket,
     std::byte* const to = slot(lane, transport.rank(), slots_);
     gather(inputs, to);
     entry.attached = {to, input_bytes_};
+    if (host_sums_) entry.sum = host_sums_->of_this_host();
   }
   return entry;
 }
@@ -289,11 +304,13 @@ std::span<std::byte> BoundCall::note_of_places(Lane& lane, int rank, const Ticke
 }
 
 /// Every rank sums what all have said, or put into their slots.
-void BoundCall::run_small(Lane& lane, std::span<const std::byte* const> inputs,
+void BoundCall::run_small(Lane& lane, const Ticket& ticket,
+                          std::span<const std::byte* const> inputs,
                           std::span<std::byte* const> outputs) {
   std::vector<const std::byte*>& seen = seen_[slots_.index()];
   const auto rank = static_cast<std::size_t>(lane.transport().rank());
   std::ranges::copy(inputs, &seen[rank * counts_.size()]);
+  if (host_sums_ && host_sums_->run(lane, ticket, slot_bytes_ * slots_.turn, seen, outputs)) return;
   memory_->run_here(0, layout_.element_count(), seen, outputs, Store::kCached);
 }
 
@@ -323,7 +340,7 @@ void BoundCall::run_seen(Lane& lane, const Ticket& ticket, std::span<const std::
                                                context_);
     visible_->run(transport, lane.wave_base(), buffers_->look_up(transport), call);
   } else if (way_ == Way::kSlot && !has_anyone_told(kToldPlaces, lane, ticket)) {
-    run_small(lane, inputs, outputs);
+    run_small(lane, ticket, inputs, outputs);
     ++lane.trade_count(ticket);
   } else {
     run_unseen(lane, ticket, inputs, outputs, call);
@@ -413,7 +430,7 @@ void BoundCall::run(Lane& lane, const Ticket& ticket, std::optional<std::int64_t
   switch (way_) {
     case Way::kTiny:
     case Way::kSmall:
-      run_small(lane, inputs, outputs);
+      run_small(lane, ticket, inputs, outputs);
       break;
     case Way::kSlot:
     case Way::kLarge:

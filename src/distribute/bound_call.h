@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "distribute/fetched_buffers.h"
+#include "distribute/host_sums.h"
 #include "distribute/lane.h"
 #include "distribute/pads.h"
 #include "distribute/request.h"
@@ -106,7 +107,7 @@ class BoundCall {
   bool have_all_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
   bool has_anyone_told(std::uint64_t what, const Lane& lane, const Ticket& ticket) const;
   UnseenWay unseen_way(const Lane& lane, const Ticket& ticket) const;
-  void run_small(Lane& lane, std::span<const std::byte* const> inputs,
+  void run_small(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                  std::span<std::byte* const> outputs);
   void run_seen(Lane& lane, const Ticket& ticket, std::span<const std::byte* const> inputs,
                 std::span<std::byte* const> outputs, Call& call);
@@ -129,6 +130,7 @@ class BoundCall {
   std::size_t input_bytes_;
   std::size_t slot_bytes_;  // at the start of each window: two slots that take turns
   WindowPlan::Room room_;   // the rest of a window
+  bool sums_hosts_;         // could, if it is small
   Way way_;
   std::unique_ptr<MemoryPlan> memory_;     // for kAlone, kTiny, kSmall, kSlot
   std::unique_ptr<WindowPlan> window_;     // for kSlot, kLarge, kWindow
@@ -142,6 +144,7 @@ class BoundCall {
   // Of kTiny, kSmall and kSlot, by Slots::index(): where the data of all ranks is,
   // [rank * tensors + tensor]. That of this rank is filled in by each run.
   std::array<std::vector<const std::byte*>, Slots::kCount> seen_;
+  std::optional<HostSums> host_sums_;      // for kSmall
   Slots slots_;                            // of the run that is under way
   SlotStore slot_store_;                   // of kSlot
   std::optional<FetchedBuffers> fetched_;  // for kLarge, if it may be worth while

@@ -65,7 +65,8 @@ void Lane::say(const Ticket& ticket, const Entry& entry) {
     // What was said before need not travel again.
     for (std::size_t i = entry.word_count + 1; i < mine.size(); ++i)
       mine[i].store(0, std::memory_order_relaxed);
-    transport_->publish(flag, flag_value(ticket.epoch, ticket.number), entry.attached);
+    transport_->publish_sum(flag, flag_value(ticket.epoch, ticket.number), entry.attached,
+                            entry.sum);
   } else
     transport_->publish(flag, flag_value(ticket.epoch, ticket.number));
   last_ = ticket.number;
@@ -157,6 +158,11 @@ void Lane::compare(const Ticket& ticket, std::string_view text, Call& call) {
 
 const std::byte* Lane::word_bytes(int rank, int turn) const {
   return reinterpret_cast<const std::byte*>(&message(rank, turn)[1]);
+}
+
+const std::byte* Lane::find_sum(int first, const Ticket& ticket, std::size_t offset) const {
+  return transport_->find_sum(first, Transport::kCallFlags + turn(ticket),
+                              flag_value(ticket.epoch, ticket.number), offset);
 }
 
 std::span<std::byte> Lane::note(int rank, const Ticket& ticket) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "transports/host_sum.h"
 #include "transports/transport.h"
 
 namespace fanin {
@@ -48,6 +49,8 @@ class Lane {
         Transport::kMessageWords - 1;  ///< that are said; others stay as before
     /// What belongs to it of this rank's window, or note: others may not see these.
     std::span<const std::byte> attached = {};
+    /// If other hosts need only the sum of what is attached.
+    std::shared_ptr<const HostSum> sum = nullptr;
   };
 
   /// To be called before anything is written for the operation: what was said two operations ago
@@ -73,6 +76,9 @@ class Lane {
 
   /// The bytes of these words, for every operation of a turn.
   const std::byte* word_bytes(int rank, int turn) const;
+
+  /// After enter(): as Transport::find_sum().
+  const std::byte* find_sum(int first, const Ticket& ticket, std::size_t offset) const;
 
   /// The half of a rank's note that belongs to the operation.
   std::span<std::byte> note(int rank, const Ticket& ticket);

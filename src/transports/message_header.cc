@@ -14,8 +14,8 @@ using Kind = MessageHeader::Kind;
 // What a message begins with: the kind and the number of words in one byte, the channel in another.
 constexpr int kKindBits = 4;
 
-// Content of data is computed with where it is.
-constexpr std::size_t kDataAlignment = 8;
+// Content of flags and data is computed with where it is.
+constexpr std::size_t kContentAlignment = 8;
 
 bool is_flag(Kind kind) { return kind == Kind::kFlag || kind == Kind::kFlagAndNote; }
 
@@ -26,8 +26,10 @@ std::size_t word_count(const MessageHeader& header) {
   return count;
 }
 
-std::size_t aligned(std::size_t size) {
-  return (size + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+/// With what is between a header and its content.
+std::size_t aligned(std::size_t size, Kind kind) {
+  if (!is_flag(kind) && kind != Kind::kData) return size;
+  return (size + kContentAlignment - 1) / kContentAlignment * kContentAlignment;
 }
 
 std::uint64_t to_number(std::int32_t value) { return static_cast<std::uint32_t>(value); }
@@ -117,11 +119,12 @@ HeaderBytes to_bytes(const MessageHeader& header) {
       to = pack_number(to_number(header.ender), to);
       break;
     case Kind::kBundle:
+    case Kind::kSum:
     case Kind::kLeave:
       break;
   }
   bytes.size = static_cast<std::size_t>(to - bytes.room.data());
-  if (header.kind == Kind::kData) bytes.size = aligned(bytes.size);
+  bytes.size = aligned(bytes.size, header.kind);
   return bytes;
 }
 
@@ -159,14 +162,13 @@ std::optional<ReadHeader> read_header(std::span<const std::byte> bytes) {
       header.ender = reader.small_number();
       break;
     case Kind::kBundle:
+    case Kind::kSum:
     case Kind::kLeave:
       break;
   }
   read.size = bytes.size() - reader.rest_size();
-  if (header.kind == Kind::kData) {
-    reader.skip(aligned(read.size) - read.size);
-    read.size = aligned(read.size);
-  }
+  reader.skip(aligned(read.size, header.kind) - read.size);
+  read.size = aligned(read.size, header.kind);
   if (reader.has_failed()) return std::nullopt;
   return read;
 }

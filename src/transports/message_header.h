@@ -19,6 +19,7 @@ struct MessageHeader {
     kFlag,         // a flag with its words; what follows is of the window
     kFlagAndNote,  // likewise, of the note
     kBundle,       // what the ranks of one host have said: for each its rank, and its message
+    kSum,          // the same, but of what they have attached there is only the sum
     kData,         // a message of a plan
     kDone,         // the sender is done with all waves before one
     kEnd,          // the epoch has ended; what follows is the sentence
@@ -40,8 +41,8 @@ struct MessageHeader {
 
 /// As it is in a message. Words are there up to the last that is not 0.
 struct HeaderBytes {
-  // A flag's: the start, a byte, three numbers and the words.
-  std::array<std::byte, 3 + 3 * kMostNumberBytes + 8 * Transport::kMessageWords> room = {};
+  // A flag's: the start, a byte, three numbers, the words, and what aligns its content.
+  std::array<std::byte, 3 + 3 * kMostNumberBytes + 8 * Transport::kMessageWords + 7> room = {};
   std::size_t size = 0;
 
   std::span<const std::byte> bytes() const { return std::span(room).first(size); }

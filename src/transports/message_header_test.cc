@@ -31,6 +31,7 @@ std::vector<MessageHeader> examples() {
   return {said,
           noted,
           {.kind = Kind::kBundle, .channel = 1, .opening = 5},
+          {.kind = Kind::kSum, .channel = 2, .opening = kMuch},
           {.kind = Kind::kData,
            .channel = 2,
            .opening = 6,
@@ -67,10 +68,10 @@ TEST(MessageHeader, OfNoKindOrChannelIsNone) {
     bytes[place] = static_cast<std::byte>(value);
     return bytes;
   };
-  EXPECT_TRUE(read_header(with(0, 6)));
-  EXPECT_FALSE(read_header(with(0, 7)));     // kinds
+  EXPECT_TRUE(read_header(with(0, 7)));
+  EXPECT_FALSE(read_header(with(0, 8)));     // kinds
   EXPECT_FALSE(read_header(with(0, 0x70)));  // words
-  EXPECT_FALSE(read_header(with(0, 0x13)));  // words where there are none
+  EXPECT_FALSE(read_header(with(0, 0x14)));  // words where there are none
   EXPECT_TRUE(read_header(with(1, 0)));      // channels
   EXPECT_FALSE(read_header(with(1, 64)));
 }
@@ -86,16 +87,17 @@ TEST(MessageHeader, WithARankAboveThirtyTwoBitsIsNone) {
 // Of a sum of a few bytes between hosts, this is what crosses the wire.
 TEST(MessageHeader, IsShort) {
   const auto size_of = [](const MessageHeader& header) { return to_bytes(header).size; };
-  EXPECT_EQ(size_of({.kind = Kind::kFlag, .value = 1000, .words = {1}}), 15U);
-  EXPECT_EQ(size_of({.kind = Kind::kFlag, .value = 1000, .words = {0, 0, 1}}), 31U);
+  EXPECT_EQ(size_of({.kind = Kind::kFlag, .value = 1000, .words = {1}}), 16U);
+  EXPECT_EQ(size_of({.kind = Kind::kFlag, .value = 1000, .words = {0, 0, 1}}), 32U);
   EXPECT_EQ(size_of({.kind = Kind::kBundle}), 3U);
 }
 
 // So that it can be computed with where it is.
-TEST(MessageHeader, OfDataKeepsItsContentAligned) {
+TEST(MessageHeader, OfFlagsAndDataKeepsTheContentAligned) {
   EXPECT_EQ(to_bytes({.kind = Kind::kData, .epoch = 3, .name = {.wave = 1000}}).size, 16U);
-  for (int bits = 0; bits < 64; ++bits)
-    EXPECT_EQ(to_bytes({.kind = Kind::kData, .opening = std::uint64_t{1} << bits}).size % 8, 0U);
+  for (const Kind kind : {Kind::kFlag, Kind::kFlagAndNote, Kind::kData})
+    for (int bits = 0; bits < 64; ++bits)
+      EXPECT_EQ(to_bytes({.kind = kind, .opening = std::uint64_t{1} << bits}).size % 8, 0U);
 }
 
 }  // namespace

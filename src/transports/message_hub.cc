@@ -9,7 +9,7 @@
 
 #include "fanin/context.h"
 #include "fanin/error.h"
-#include "transports/message_bundle.h"
+#include "transports/packed_number.h"
 
 namespace fanin {
 namespace {
@@ -72,8 +72,11 @@ MessageHub::Channel& MessageHub::open(int index, std::uint64_t opening,
   channel.opening = opening;
   channel.members.assign(members.begin(), members.end());
   std::erase(channel.members, engine_->rank());
+  channel.here.clear();
   channel.neighbours.clear();
   channel.others.clear();
+  for (const int member : members)
+    if (is_here(member)) channel.here.push_back(member);
   for (const int member : channel.members)
     (is_here(member) ? channel.neighbours : channel.others).push_back(member);
   channel.leaders.clear();
@@ -85,10 +88,12 @@ MessageHub::Channel& MessageHub::open(int index, std::uint64_t opening,
   }
   channel.relayed = {};
   channel.is_told = {};
+  channel.sums = {};
   channel.epoch.store(0, std::memory_order_relaxed);
   channel.ends.clear();
   for (const auto& voice : channel.voices) {
     for (auto& flag : voice->flags) flag.store(0, std::memory_order_relaxed);
+    for (auto& value : voice->sum_values) value.store(0, std::memory_order_relaxed);
     voice->has_left.store(false, std::memory_order_relaxed);
     voice->said = {};
     voice->data.clear();
@@ -113,6 +118,7 @@ void MessageHub::close(int index) {
   } catch (const Unavailable&) {  // an engine that has ended carries no farewell
   }
   channel.is_used = false;
+  channel.sums = {};
   channel.members.clear();
 }
 
@@ -144,7 +150,7 @@ void MessageHub::tell(std::span<const int> peers, const Buffer& block) {
   for (const int peer : peers) engine_->send(peer, block);
 }
 
-void MessageHub::say(int index, int flag, const Buffer& block) {
+void MessageHub::say(int index, int flag, const Buffer& block, std::shared_ptr<const HostSum> sum) {
   const std::lock_guard lock(mutex_);
   Channel& channel = find(index);
   if (flag >= kRelayedFlags || channel.others.empty()) return tell(channel.members, block);
@@ -152,6 +158,7 @@ void MessageHub::say(int index, int flag, const Buffer& block) {
   const auto at = static_cast<std::size_t>(flag);
   channel.voices[static_cast<std::size_t>(engine_->rank())]->said[at] = block;
   channel.is_told[at] = false;
+  channel.sums[at] = std::move(sum);
   relay(index, channel, flag);
 }
 
@@ -170,41 +177,103 @@ void MessageHub::say_directly(Channel& channel) {
 /// When all of this host have said it, and this rank leads them.
 void MessageHub::relay(int index, Channel& channel, int flag) {
   const auto at = static_cast<std::size_t>(flag);
-  std::vector<int> ranks = channel.neighbours;
-  ranks.push_back(engine_->rank());
   const auto value_of = [&](int rank) {
     return channel.voices[static_cast<std::size_t>(rank)]->flags[at].load(
         std::memory_order_relaxed);
   };
   const std::uint64_t value = value_of(engine_->rank());
   if (!channel.leads || channel.relayed[at] >= value || channel.others.empty() ||
-      std::ranges::any_of(ranks, [&](int rank) { return value_of(rank) < value; }))
+      std::ranges::any_of(channel.here, [&](int rank) { return value_of(rank) < value; }))
     return;
   channel.relayed[at] = value;
   std::vector<BundlePart> parts;
-  for (const int rank : ranks)
+  for (const int rank : channel.here)
     parts.push_back({rank, channel.voices[static_cast<std::size_t>(rank)]->said[at].bytes()});
-  for (std::span<const BundlePart> rest = parts; !rest.empty();) {
-    const std::span<const BundlePart> next = rest.first(count_that_fit(rest, kMostBundleBytes));
+  if (!relay_sum(index, channel, flag, parts)) relay_bundles(index, channel, parts);
+}
+
+void MessageHub::relay_bundles(int index, const Channel& channel,
+                               std::span<const BundlePart> parts) {
+  while (!parts.empty()) {
+    const std::span<const BundlePart> next = parts.first(count_that_fit(parts, kMostBundleBytes));
     const Buffer bundle = make_block(
         {.kind = Kind::kBundle, .channel = index, .opening = channel.opening}, bundled_size(next));
     write_bundle(next, content_of(bundle));
     tell(channel.leaders, bundle);
-    rest = rest.subspan(next.size());
+    parts = parts.subspan(next.size());
   }
+}
+
+/// If this rank knows how to sum, and all say the same: the sum goes after the bundle of what they
+/// say, whose size comes first.
+bool MessageHub::relay_sum(int index, Channel& channel, int flag,
+                           std::span<const BundlePart> parts) {
+  const auto sum = std::exchange(channel.sums[static_cast<std::size_t>(flag)], nullptr);
+  const auto said = read_header(parts.front().said);
+  if (!sum || !said || said->header.kind != Kind::kFlag) return false;
+  const std::size_t bytes = parts.front().said.size() - said->size;
+  std::vector<BundlePart> starts;
+  std::vector<const std::byte*> terms;
+  for (const BundlePart& part : parts) {
+    if (part.said.size() != said->size + bytes) return false;
+    starts.push_back({part.rank, part.said.first(said->size)});
+    if (!std::ranges::equal(starts.back().said, starts.front().said)) return false;
+    terms.push_back(part.said.data() + said->size);
+  }
+  const std::size_t size = bundled_size(starts);
+  const Buffer block =
+      make_block({.kind = Kind::kSum, .channel = index, .opening = channel.opening},
+                 packed_size(size) + size + bytes);
+  std::byte* const to = pack_number(size, content_of(block).data());
+  write_bundle(starts, {to, size});
+  const Buffer result = Context::process().buffers().allocate(bytes);
+  (*sum)(terms, result.bytes().data());
+  std::ranges::copy(result.bytes(), to + size);
+  tell(channel.leaders, block);
+  return true;
 }
 
 void MessageHub::hear_bundle(Channel& channel, const Engine::Arrival& arrival,
                              std::span<const std::byte> content) {
   const auto parts = read_bundle(content);
   if (!parts) throw_nonsense(arrival.from, "a bundle that ends too early");
-  for (const BundlePart& part : *parts) {
+  hear_parts(channel, arrival.from, *parts);
+  if (!is_here(arrival.from)) tell(channel.neighbours, arrival.block);
+}
+
+void MessageHub::hear_parts(Channel& channel, int from, std::span<const BundlePart> parts) {
+  for (const BundlePart& part : parts) {
     const auto said = read_header(part.said);
     if (static_cast<std::size_t>(part.rank) >= channel.voices.size() || !said)
-      throw_nonsense(arrival.from, "a bundle of what is no message");
+      throw_nonsense(from, "a bundle of what is no message");
     hear_flag(*channel.voices[static_cast<std::size_t>(part.rank)], said->header,
               part.said.subspan(said->size));
   }
+}
+
+/// The sum first: whoever sees the flags looks for it.
+void MessageHub::hear_sum(Channel& channel, const Engine::Arrival& arrival,
+                          std::span<const std::byte> content) {
+  const auto size = unpack_number(content);
+  const auto parts =
+      size && *size <= content.size() ? read_bundle(content.first(*size)) : std::nullopt;
+  const auto said =
+      parts && !parts->empty() ? read_header(parts->front().said) : std::optional<ReadHeader>();
+  if (!said || static_cast<std::size_t>(parts->front().rank) >= channel.voices.size())
+    throw_nonsense(arrival.from, "a sum that ends too early");
+  const MessageHeader& header = said->header;
+  const std::span<const std::byte> sum = content.subspan(*size);
+  if (header.flag >= kRelayedFlags || header.offset > window_bytes_ ||
+      sum.size() > window_bytes_ - header.offset)
+    throw_nonsense(arrival.from, "a sum of no flag");
+  Voice& first = *channel.voices[static_cast<std::size_t>(parts->front().rank)];
+  auto& value = first.sum_values[static_cast<std::size_t>(header.flag)];
+  if (header.value > value.load(std::memory_order_relaxed)) {
+    if (first.sum.size() == 0) first.sum = Context::process().buffers().allocate(window_bytes_);
+    std::ranges::copy(sum, first.sum.bytes().begin() + static_cast<std::ptrdiff_t>(header.offset));
+    value.store(header.value, std::memory_order_release);
+  }
+  hear_parts(channel, arrival.from, *parts);
   if (!is_here(arrival.from)) tell(channel.neighbours, arrival.block);
 }
 
@@ -261,6 +330,8 @@ void MessageHub::sort(const Engine::Arrival& arrival) {
       return;
     case Kind::kBundle:
       return hear_bundle(channel, arrival, content);
+    case Kind::kSum:
+      return hear_sum(channel, arrival, content);
     case Kind::kData:
       voice.data.push_back({header.epoch, header.name, arrival.block});
       return;

@@ -13,6 +13,7 @@
 
 #include "engines/engine.h"
 #include "transports/links.h"
+#include "transports/message_bundle.h"
 #include "transports/message_header.h"
 #include "transports/transport.h"
 
@@ -24,8 +25,8 @@ namespace fanin {
 ///
 /// What ranks say when they enter an operation crosses each wire once: one rank of a host leads; it
 /// hears it from its neighbours and tells all of it to the leaders of the other hosts, who tell
-/// their neighbours. Should one of them be busy elsewhere, the others need not wait for it: see
-/// say_directly().
+/// their neighbours. Of what they attach it may be only the sum. Should one of them be busy
+/// elsewhere, the others need not wait for it: see say_directly().
 class MessageHub {
  public:
   static constexpr int kFlagCount = 64;
@@ -45,6 +46,10 @@ class MessageHub {
     Buffer window;
     Buffer note;
     std::atomic<bool> has_left = false;
+    // Of the first rank of another host: the last sums of its ranks, where their windows have what
+    // was summed.
+    std::array<std::atomic<std::uint64_t>, kRelayedFlags> sum_values = {};
+    Buffer sum;
 
     struct Data {
       std::uint64_t epoch;
@@ -66,13 +71,15 @@ class MessageHub {
     // With the hub's lock:
     std::uint64_t opening = 0;    // what comes of another one is too late
     std::vector<int> members;     // of the group that uses it, but for this rank
-    std::vector<int> neighbours;  // those of this host
+    std::vector<int> here;        // those of this host, with this rank, in the group's order
+    std::vector<int> neighbours;  // the same without it
     std::vector<int> others;      // those of other hosts
     std::vector<int> leaders;     // of each other host
     bool leads = true;            // this rank leads its host
     std::array<std::uint64_t, kRelayedFlags> relayed = {};  // by this rank: the last value of each
     std::array<bool, kRelayedFlags> is_told = {};           // directly
-    std::map<std::uint64_t, EpochEnd> ends;                 // their ranks are the engine's
+    std::array<std::shared_ptr<const HostSum>, kRelayedFlags> sums = {};  // what this rank relays
+    std::map<std::uint64_t, EpochEnd> ends;  // their ranks are the engine's
   };
 
   /// A group of these ranks begins to use a channel, and stops. Nothing is left on it of earlier
@@ -89,8 +96,9 @@ class MessageHub {
 
   void send(int peer, const Buffer& block);
 
-  /// Tells all members of a channel a flag of this rank's, which it has by now.
-  void say(int index, int flag, const Buffer& block);
+  /// Tells all members of a channel a flag of this rank's, which it has by now; see
+  /// Transport::publish_sum().
+  void say(int index, int flag, const Buffer& block, std::shared_ptr<const HostSum> sum = nullptr);
 
   /// For ranks that wait too long, or leave: tells those of other hosts what this rank has said,
   /// without the help of others.
@@ -126,8 +134,13 @@ class MessageHub {
   void end(int index, std::uint64_t epoch, const EpochEnd& end);
   void tell(std::span<const int> peers, const Buffer& block);
   void relay(int index, Channel& channel, int flag);
+  void relay_bundles(int index, const Channel& channel, std::span<const BundlePart> parts);
+  bool relay_sum(int index, Channel& channel, int flag, std::span<const BundlePart> parts);
   void hear_bundle(Channel& channel, const Engine::Arrival& arrival,
                    std::span<const std::byte> content);
+  void hear_sum(Channel& channel, const Engine::Arrival& arrival,
+                std::span<const std::byte> content);
+  void hear_parts(Channel& channel, int from, std::span<const BundlePart> parts);
   void say_directly(Channel& channel);
   bool is_here(int rank) const;  // on this host
 

@@ -107,6 +107,11 @@ class MessageTransport : public Transport, public Links {
   }
 
   void publish(int flag, std::uint64_t value, std::span<const std::byte> attached) override {
+    publish_sum(flag, value, attached, nullptr);
+  }
+
+  void publish_sum(int flag, std::uint64_t value, std::span<const std::byte> attached,
+                   std::shared_ptr<const HostSum> sum) override {
     MessageHub::Voice& mine = voice(rank_);
     const std::span<const std::byte> note = mine.note.bytes();
     const bool is_note = !attached.empty() && std::less_equal<>{}(note.data(), attached.data()) &&
@@ -126,7 +131,14 @@ class MessageTransport : public Transport, public Links {
     if (!attached.empty())
       std::memcpy(MessageHub::content_of(block).data(), attached.data(), attached.size());
     mine.flags[static_cast<std::size_t>(flag)].store(value, std::memory_order_release);
-    hub_->say(place_.channel, flag, block);
+    hub_->say(place_.channel, flag, block, std::move(sum));
+  }
+
+  const std::byte* find_sum(int first, int flag, std::uint64_t value, std::size_t offset) override {
+    const MessageHub::Voice& host = voice(first);
+    const auto at = static_cast<std::size_t>(flag);
+    const bool is_here = host.sum_values[at].load(std::memory_order_acquire) == value;
+    return is_here ? host.sum.bytes().data() + offset : nullptr;
   }
 
   std::uint64_t peek(int rank, int flag) const override {

@@ -68,6 +68,88 @@ TEST_F(Hosts, WhatRanksSayCrossesAWireOnce) {
   EXPECT_THAT(sent_by(3), UnorderedElementsAre(2, 0, 2));
 }
 
+/// Of four bytes at this place of windows.
+constexpr std::size_t kPlace = 8;
+std::shared_ptr<const HostSum> sum_of_bytes() {
+  return std::make_shared<const HostSum>(
+      [](std::span<const std::byte* const> terms, std::byte* sum) {
+        for (int i = 0; i < 4; ++i) {
+          int all = 0;
+          for (const std::byte* const term : terms) all += std::to_integer<int>(term[i]);
+          sum[i] = static_cast<std::byte>(all);
+        }
+      });
+}
+
+void say_bytes(Transport& rank, std::uint64_t word = 7) {
+  const std::span<std::byte> mine = rank.window(rank.rank()).subspan(kPlace, 4);
+  std::ranges::fill(mine, static_cast<std::byte>(rank.rank() + 1));
+  rank.message(rank.rank(), kFlag)[0] = word;
+  rank.publish_sum(kFlag, 1, mine, sum_of_bytes());
+}
+
+/// -1 if it has none.
+int sum_at(Transport& rank, int first) {
+  const std::byte* const sum = rank.find_sum(first, kFlag, 1, kPlace);
+  return sum == nullptr ? -1 : std::to_integer<int>(sum[3]);
+}
+
+TEST_F(Hosts, HearTheSumOfEachOther) {
+  for (const auto& transport : transports_) say_bytes(*transport);
+  listen_all();
+  for (const auto& transport : transports_) {
+    const int here = transport->rank() / 2 * 2;
+    for (int peer = 0; peer < 4; ++peer) {
+      EXPECT_EQ(transport->peek(peer, kFlag), 1U);
+      EXPECT_EQ(transport->message(peer, kFlag)[0], 7U);
+    }
+    for (int peer = here; peer < here + 2; ++peer)
+      EXPECT_EQ(transport->window(peer)[kPlace], static_cast<std::byte>(peer + 1));
+    EXPECT_EQ(sum_at(*transport, 0), here == 0 ? -1 : 3);
+    EXPECT_EQ(sum_at(*transport, 2), here == 2 ? -1 : 7);
+    EXPECT_EQ(transport->find_sum(2 - here, kFlag, 2, kPlace), nullptr);
+    EXPECT_EQ(transport->find_sum(2 - here, kFlag + 1, 1, kPlace), nullptr);
+  }
+  EXPECT_THAT(sent_by(0), UnorderedElementsAre(1, 3, 1));
+}
+
+TEST_F(Hosts, HearAllIfRanksDoNotSayTheSame) {
+  say_bytes(rank(0));
+  say_bytes(rank(1), 8);
+  listen_all();
+  for (const int each : {2, 3}) {
+    EXPECT_EQ(sum_at(rank(each), 0), -1);
+    EXPECT_EQ(rank(each).window(0)[kPlace], std::byte{1});
+    EXPECT_EQ(rank(each).window(1)[kPlace], std::byte{2});
+    EXPECT_EQ(rank(each).message(1, kFlag)[0], 8U);
+  }
+}
+
+TEST_F(Hosts, HearAllIfOneDoesNotSum) {
+  say_bytes(rank(1));
+  const std::span<std::byte> mine = rank(0).window(0).subspan(kPlace, 4);
+  rank(0).message(0, kFlag)[0] = 7;
+  rank(0).publish(kFlag, 1, mine);  // which leads
+  listen_all();
+  EXPECT_EQ(sum_at(rank(2), 0), -1);
+  EXPECT_EQ(rank(2).window(1)[kPlace], std::byte{2});
+}
+
+TEST_F(Hosts, HearWhatWasToldDirectlyAndTheSumAsWell) {
+  say_bytes(rank(0));
+  EXPECT_THROW(test::wait_for(rank(0), 1, kFlag, 1, Clock::now() + 20ms, "test"), DeadlineExceeded);
+  listen_all();
+  EXPECT_EQ(rank(2).peek(0, kFlag), 1U);
+  EXPECT_EQ(rank(2).window(0)[kPlace], std::byte{1});
+  EXPECT_EQ(sum_at(rank(2), 0), -1);
+  say_bytes(rank(1));
+  listen_all();
+  for (const int each : {2, 3}) {
+    EXPECT_EQ(rank(each).peek(1, kFlag), 1U);
+    EXPECT_EQ(sum_at(rank(each), 0), 3);
+  }
+}
+
 // An engine takes short messages at once, and asks the receiver about long ones.
 TEST_F(Hosts, LongWordsTravelOneByOne) {
   constexpr std::size_t kBytes = 10'000;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fanin/error.h"
+#include "transports/host_sum.h"
 #include "transports/precedence.h"
 
 namespace fanin {
@@ -227,6 +228,22 @@ class Transport {
   virtual void publish(int flag, std::uint64_t value, std::span<const std::byte> attached) {
     static_cast<void>(attached);
     publish(flag, value);
+  }
+
+  /// The same, if ranks of other hosts need only the sum of what the ranks of this one attach. They
+  /// get that if all of these say the same, with as many bytes at the same place of their windows,
+  /// and none is late; else all that is attached.
+  virtual void publish_sum(int flag, std::uint64_t value, std::span<const std::byte> attached,
+                           std::shared_ptr<const HostSum> /*sum*/) {
+    publish(flag, value, attached);
+  }
+
+  /// For whoever has waited until all ranks of another host have published this value: their sum,
+  /// as long as windows would have it, or null if all that they have attached is in their windows.
+  /// `first` is the lowest rank of that host, `offset` the place in the windows.
+  virtual const std::byte* find_sum(int /*first*/, int /*flag*/, std::uint64_t /*value*/,
+                                    std::size_t /*offset*/) {
+    return nullptr;
   }
 
   /// The present value of a flag, with acquire order.
