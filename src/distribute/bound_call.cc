@@ -23,9 +23,9 @@ constexpr std::size_t kSmallBytesOfTwo = 256 << 10;
 constexpr std::size_t kSmallBytesOfAllSharing = 256 << 10;
 // From so many bytes on there are other ways beside windows, and which is the fastest is found out.
 constexpr std::size_t kLeastUnseenBytes = 256 << 10;
-// Between hosts a hop costs more: up to so many bytes of one rank, and of all together. What one
-// says must be short enough for the engine to take it at once, because nobody waits until others
-// have received it.
+// Between hosts a hop costs more: up to so many bytes of one rank, and of all together, or of all
+// of one host where only its sum goes to others. What one says must be short enough for the engine
+// to take it at once, because nobody waits until others have received it.
 constexpr std::size_t kSmallBytesOfHosts = 12 << 10;
 constexpr std::size_t kSmallBytesOfAllHosts = 64 << 10;
 // Unless only the sum of a host does, what neighbours have crosses the wire too: up to so many
@@ -39,14 +39,15 @@ std::size_t most_slot_bytes(int rank_count, bool share_cores) {
   return share_cores ? std::max(kSmallBytes, shared) : kSmallBytes;
 }
 
-/// Up to so many bytes what ranks of several hosts have goes with the first message.
-std::size_t most_said_bytes(const std::vector<int>& hosts) {
-  const std::size_t most = std::min(kSmallBytesOfHosts, kSmallBytesOfAllHosts / hosts.size());
-  std::ptrdiff_t neighbours = 0;
+/// Up to so many bytes what ranks that see nothing of each other have goes with the first message.
+std::size_t most_said_bytes(const std::vector<int>& hosts, bool sums_hosts) {
+  std::size_t largest = 1;  // host
   for (const int host : hosts)
-    neighbours = std::max(neighbours, std::ranges::count(hosts, host) - 1);
-  if (neighbours == 0) return most;
-  return std::min(most, kSmallBytesOfNeighbours / static_cast<std::size_t>(neighbours));
+    largest = std::max(largest, static_cast<std::size_t>(std::ranges::count(hosts, host)));
+  if (sums_hosts) return std::min(kSmallBytesOfHosts, kSmallBytesOfAllHosts / largest);
+  const std::size_t most = std::min(kSmallBytesOfHosts, kSmallBytesOfAllHosts / hosts.size());
+  if (largest == 1 || largest == hosts.size()) return most;
+  return std::min(most, kSmallBytesOfNeighbours / (largest - 1));
 }
 
 /// At the start of each window: two slots that take turns.
@@ -156,7 +157,7 @@ BoundCall::Way BoundCall::choose(Transport& transport) const {
   if (rank_count == 1) return Way::kAlone;
   if (input_bytes_ <= kTinyBytes) return Way::kTiny;
   std::size_t small = kSmallBytes;
-  if (has_links) small = sums_hosts_ ? kSmallBytesOfHosts : most_said_bytes(transport.hosts());
+  if (has_links) small = most_said_bytes(transport.hosts(), sums_hosts_);
   if (input_bytes_ <= std::min(small, slot_bytes_)) return Way::kSmall;
   if (has_links) return Way::kMessage;
   const std::size_t most =

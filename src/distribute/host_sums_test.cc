@@ -112,6 +112,43 @@ TEST(HostSums, OfAListHaveEachTensorInItsPlace) {
   EXPECT_THAT(seen, Each(right));
 }
 
+TEST(HostSums, OfASubgroupGoByItsOrder) {
+  std::vector<Group> groups = groups_on({0, 0, 2, 2});
+  const std::vector<float> sum = wanted<float>({0, 1, 0, 1}, 500, ReduceOp::kSum);
+  std::vector<char> is_right(groups.size());
+  on_all_ranks(groups, [&](Group& group) {
+    std::optional<Group> turned = group.subgroup(std::vector<int>{3, 0, 2, 1});
+    is_right[static_cast<std::size_t>(group.rank())] =
+        sum_of<float>(*turned, 500, ReduceOp::kSum) == sum;
+    group.barrier();
+  });
+  EXPECT_THAT(is_right, Each(true));
+}
+
+// While one thread says something, that of a handle may relay what it hears.
+TEST(HostSums, AreRightBesideHandles) {
+  const std::vector<int> hosts{0, 0, 2, 2};
+  const std::vector<float> sum = wanted<float>(hosts, 100, ReduceOp::kSum);
+  for (int round = 0; round < (kIsSanitized ? 10 : 100); ++round) {
+    std::vector<Group> groups = groups_on(hosts);
+    std::vector<int> wrong(groups.size());
+    on_all_ranks(groups, [&](Group& group) {
+      const std::vector<float> mine = numbers_of<float>(group.rank(), 100);
+      const Tensor input = test::tensor_over(mine);
+      for (int call = 0; call < 4; ++call) {
+        std::vector<float> out(100);
+        const TensorView view = TensorView::over(std::span<float>(out), Shape{100});
+        const Handle handle =
+            group.start_all_reduce({&input, 1}, {&view, 1}, {.algorithm = kAlgorithm});
+        const bool is_right = sum_of<float>(group, 100, ReduceOp::kSum) == sum;
+        handle.wait();
+        if (!is_right || out != sum) ++wrong[static_cast<std::size_t>(group.rank())];
+      }
+    });
+    ASSERT_THAT(wrong, Each(0)) << "round " << round;
+  }
+}
+
 // Then some of what is needed comes without the help of others, and some does not.
 TEST(HostSums, AreRightWhoeverIsLate) {
   const std::vector<int> hosts{0, 0, 2, 2};

@@ -7,7 +7,7 @@
 
 namespace fanin {
 
-/// What one rank has said: a whole message.
+/// What one rank has said: a whole message, which is not empty.
 struct BundlePart {
   int rank = 0;
   std::span<const std::byte> said;

@@ -150,15 +150,18 @@ void MessageHub::tell(std::span<const int> peers, const Buffer& block) {
   for (const int peer : peers) engine_->send(peer, block);
 }
 
-void MessageHub::say(int index, int flag, const Buffer& block, std::shared_ptr<const HostSum> sum) {
+void MessageHub::say(int index, int flag, std::uint64_t value, const Buffer& block,
+                     std::shared_ptr<const HostSum> sum) {
   const std::lock_guard lock(mutex_);
   Channel& channel = find(index);
-  if (flag >= kRelayedFlags || channel.others.empty()) return tell(channel.members, block);
-  tell(channel.neighbours, block);
   const auto at = static_cast<std::size_t>(flag);
-  channel.voices[static_cast<std::size_t>(engine_->rank())]->said[at] = block;
+  Voice& mine = *channel.voices[static_cast<std::size_t>(engine_->rank())];
+  mine.flags[at].store(value, std::memory_order_release);
+  if (flag >= kRelayedFlags || channel.others.empty()) return tell(channel.members, block);
+  mine.said[at] = block;
   channel.is_told[at] = false;
   channel.sums[at] = std::move(sum);
+  tell(channel.neighbours, block);
   relay(index, channel, flag);
 }
 
@@ -400,7 +403,10 @@ void MessageHub::end(int index, std::uint64_t epoch, const EpochEnd& end) {
                                    .ender = end.rank},
                                   end.sentence.size());
   std::memcpy(content_of(block).data(), end.sentence.data(), end.sentence.size());
-  tell(channel.members, block);
+  try {
+    tell(channel.members, block);
+  } catch (const Unavailable&) {  // an engine that has ended: this rank's epoch has, all the same
+  }
   channel.epoch.store(epoch + 1, std::memory_order_release);
 }
 

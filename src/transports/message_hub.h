@@ -96,9 +96,11 @@ class MessageHub {
 
   void send(int peer, const Buffer& block);
 
-  /// Tells all members of a channel a flag of this rank's, which it has by now; see
-  /// Transport::publish_sum().
-  void say(int index, int flag, const Buffer& block, std::shared_ptr<const HostSum> sum = nullptr);
+  /// Sets a flag of this rank's, and tells it to all members of the channel by this block; see
+  /// Transport::publish_sum(). Whoever relays looks at the flag, so it is set with what goes with
+  /// it.
+  void say(int index, int flag, std::uint64_t value, const Buffer& block,
+           std::shared_ptr<const HostSum> sum = nullptr);
 
   /// For ranks that wait too long, or leave: tells those of other hosts what this rank has said,
   /// without the help of others.

@@ -31,10 +31,7 @@ class Hubs : public testing::Test {
   MessageHub& hub(int rank) { return *hubs_[static_cast<std::size_t>(rank)]; }
 
   void say(int rank, std::uint64_t value) {
-    auto& flags =
-        hub(rank).find_open(kChannel).voices[static_cast<std::size_t>(rank)]->flags[kFlag];
-    flags.store(value);
-    hub(rank).say(kChannel, kFlag,
+    hub(rank).say(kChannel, kFlag, value,
                   MessageHub::make_block({.channel = kChannel, .opening = 1, .value = value}, 0));
   }
 

@@ -130,8 +130,7 @@ class MessageTransport : public Transport, public Links {
     const Buffer block = MessageHub::make_block(header, attached.size());
     if (!attached.empty())
       std::memcpy(MessageHub::content_of(block).data(), attached.data(), attached.size());
-    mine.flags[static_cast<std::size_t>(flag)].store(value, std::memory_order_release);
-    hub_->say(place_.channel, flag, block, std::move(sum));
+    hub_->say(place_.channel, flag, value, block, std::move(sum));
   }
 
   const std::byte* find_sum(int first, int flag, std::uint64_t value, std::size_t offset) override {

@@ -230,9 +230,9 @@ class Transport {
     publish(flag, value);
   }
 
-  /// The same, if ranks of other hosts need only the sum of what the ranks of this one attach. They
-  /// get that if all of these say the same, with as many bytes at the same place of their windows,
-  /// and none is late; else all that is attached.
+  /// The same, if ranks of other hosts need only the sum of what the ranks of this one attach. If
+  /// all of these say the same, with as many bytes at the same place of their windows, others may
+  /// get only that; what a rank has attached they get as well if it waits for long.
   virtual void publish_sum(int flag, std::uint64_t value, std::span<const std::byte> attached,
                            std::shared_ptr<const HostSum> /*sum*/) {
     publish(flag, value, attached);
