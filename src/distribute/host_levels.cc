@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 #include <vector>
+
+#include "engines/host_ranks.h"
 
 namespace fanin {
 namespace {
@@ -22,13 +23,11 @@ struct Levels {
 };
 
 Levels levels_of(std::span<const int> hosts) {
-  std::map<int, std::vector<int>> ranks_of;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    ranks_of[hosts[rank]].push_back(static_cast<int>(rank));
-  Levels levels{.host_count = static_cast<int>(ranks_of.size())};
-  for (const auto& [host, ranks] : ranks_of) {
+  const std::vector<std::vector<int>> by_host = ranks_by_host(hosts);
+  Levels levels{.host_count = static_cast<int>(by_host.size())};
+  for (const std::vector<int>& ranks : by_host) {
     levels.ranks.insert(levels.ranks.end(), ranks.begin(), ranks.end());
-    levels.are_even &= ranks.size() == ranks_of.begin()->second.size();
+    levels.are_even &= ranks.size() == by_host.front().size();
   }
   return levels;
 }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
+
+#include "engines/host_ranks.h"
 
 namespace fanin {
 namespace {
@@ -11,27 +14,18 @@ constexpr const char* kWithin = "direct";
 constexpr const char* kAcross = "recursive_doubling";
 constexpr const char* kWhole = "direct//recursive_doubling";
 
-std::vector<int> ranks_of(const std::vector<int>& hosts, int host) {
-  std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    if (hosts[rank] == host) ranks.push_back(static_cast<int>(rank));
-  return ranks;
-}
+/// The ranks of this host and those of the only other one; none if there is none, or more than one.
+struct TwoHosts {
+  std::vector<int> here = {};
+  std::vector<int> there = {};
 
-/// The lowest rank of the other host; -1 if there is none, or more than one.
-int find_other_host(const std::vector<int>& hosts, int own) {
-  int other = -1;
-  for (const int host : hosts) {
-    if (host == own || host == other) continue;
-    if (other != -1) return -1;
-    other = host;
+  static TwoHosts of(const Transport& transport) {
+    std::vector<std::vector<int>> hosts = ranks_by_host(transport.hosts());
+    if (hosts.size() != 2) return {};
+    if (!std::ranges::binary_search(hosts.front(), transport.rank())) std::ranges::reverse(hosts);
+    return {std::move(hosts.front()), std::move(hosts.back())};
   }
-  return other;
-}
-
-int host_of(const Transport& transport) {
-  return transport.hosts()[static_cast<std::size_t>(transport.rank())];
-}
+};
 
 /// A mean is divided when all is summed.
 Arithmetic within_host(const Request& request, std::size_t rank_count) {
@@ -56,12 +50,10 @@ MemoryPlan make_plan(ScheduleBook& book, const char* algorithm, std::size_t rank
 
 bool HostSums::fit(const Request& request, const Arithmetic& arithmetic,
                    const Transport& transport) {
-  const std::vector<int> hosts = transport.hosts();
-  const int own = host_of(transport);
-  const int other = find_other_host(hosts, own);
+  const TwoHosts hosts = TwoHosts::of(transport);
   return request.operation == Request::Operation::kAllReduce && request.algorithm == kWhole &&
-         other != -1 && ranks_of(hosts, own).size() == ranks_of(hosts, other).size() &&
-         hosts.size() > 2 && arithmetic.result == arithmetic.input && !arithmetic.is_exact &&
+         hosts.here.size() > 1 && hosts.here.size() == hosts.there.size() &&
+         arithmetic.result == arithmetic.input && !arithmetic.is_exact &&
          !arithmetic.rounds_each_step &&
          arithmetic.size_of(Cell::kPartial) == arithmetic.size_of(Cell::kInput);
 }
@@ -70,8 +62,8 @@ HostSums::HostSums(const Request& request, const Arithmetic& arithmetic, const T
                    const std::vector<std::size_t>& counts, ScheduleBook& book, Context& context)
     : tensor_count_(counts.size()),
       offsets_(counts.size()),
-      here_(ranks_of(transport.hosts(), host_of(transport))),
-      there_(find_other_host(transport.hosts(), host_of(transport))),
+      here_(TwoHosts::of(transport).here),
+      there_(TwoHosts::of(transport).there.front()),
       within_(make_plan(book, kWithin, here_.size(), counts, within_host(request, here_.size()),
                         context)),
       across_(make_plan(book, kAcross, 2, counts, arithmetic, context)),
