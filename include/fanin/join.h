@@ -42,9 +42,11 @@ struct JoinOptions {
   std::optional<JoinStore> store = std::nullopt;
 
   /// "openmpi" or "mpich": the ranks are those of an MPI job, and MPI carries what goes from host
-  /// to host; rank, world size, rendezvous and secret are not used. "mpi": the library of these
-  /// that the program has loaded. Its module is loaded when asked for. MPI is initialised if it is
-  /// not, and then ended when the process exits.
+  /// to host; rank, rendezvous and secret are not used, and a world size above 1 must be the job's
+  /// if no communicator is given. "mpi": the library of these that the program has loaded. Its
+  /// module is loaded when asked for. MPI is initialised if it is not, and then ended when the
+  /// process exits with 0. "pmix": the ranks that a launcher has started which speaks PMIx; they
+  /// are on one host, and rank 0 makes a secret unless there is one.
   std::string engine = {};
 
   /// The address of an MPI_Comm whose ranks join; null: all ranks of the job.

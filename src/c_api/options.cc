@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/require.h"
+#include "distribute/join_options.h"
 
 namespace fanin::c_api {
 namespace {
@@ -81,7 +82,11 @@ JoinOptions to_join_options(const fanin_join_options* given) {
       "fanin_join_options has {}, but its world_size is 0; give rendezvous, rank and world_size "
       "together, or none of them, and they come from the environment",
       options.rendezvous == nullptr ? "a rank" : "a rendezvous");
-  JoinOptions result = says_who ? JoinOptions() : JoinOptions::from_environment();
+  // A communicator is of the MPI that the program has loaded.
+  const std::string_view engine = options.engine != nullptr         ? options.engine
+                                  : options.communicator != nullptr ? "mpi"
+                                                                    : "";
+  JoinOptions result = says_who ? JoinOptions() : read_join_options(engine);
   if (says_who) {
     result.rank = options.rank;
     result.world_size = options.world_size;
@@ -89,10 +94,7 @@ JoinOptions to_join_options(const fanin_join_options* given) {
   }
   result.timeout = to_timeout(options.timeout_seconds).value_or(result.timeout);
   if (options.secret != nullptr) result.secret = options.secret;
-  if (options.engine != nullptr)
-    result.engine = options.engine;
-  else if (options.communicator != nullptr && result.engine.empty())
-    result.engine = "mpi";
+  if (!engine.empty()) result.engine = engine;
   result.communicator = options.communicator;
   return result;
 }

@@ -115,9 +115,15 @@ Group join(const JoinOptions& options) {
   if (!options.engine.empty()) {
     require_timeout(options.timeout);
     if (options.engine == "pmix") return join_by_pmix(options);
-    return join_engine(open_mpi({.library = options.engine, .modules = options.modules},
-                                options.communicator, options.timeout),
-                       options.shares_memory, options.timeout);
+    std::unique_ptr<Engine> mpi = open_mpi({.library = options.engine, .modules = options.modules},
+                                           options.communicator, options.timeout);
+    require(options.communicator != nullptr || options.world_size <= 1 ||
+                options.world_size == mpi->size(),
+            ErrorKind::kBadOption,
+            "the world size is {}, but {} knows of {} ranks, so it has not started these; start "
+            "them by its mpirun, or unset FANIN_ENGINE",
+            options.world_size, mpi->describe(), mpi->size());
+    return join_engine(std::move(mpi), options.shares_memory, options.timeout);
   }
   require(options.world_size >= 1, ErrorKind::kBadOption,
           "the world size must be 1 or more, got {}", options.world_size);

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "distribute/join_options.h"
 #include "distribute/test_environment.h"
 #include "fanin/error.h"
 #include "fanin/join.h"
@@ -148,13 +149,49 @@ TEST_F(FromEnvironment, HalfOfAPairIsNamed) {
               HasSubstr("SLURM_NNODES is \"two\", which is no count"));
 }
 
-TEST_F(FromEnvironment, SeveralHostsAreNotJoinedYet) {
-  EXPECT_THAT(error_of(with(kTorchrun, {{"LOCAL_WORLD_SIZE", "2"}})),
-              AllOf(HasSubstr("WORLD_SIZE is 4 but LOCAL_WORLD_SIZE is 2"),
-                    HasSubstr("several hosts, and Fanin joins those of one host only")));
-  EXPECT_THAT(error_of(with(kSlurm, {{"SLURM_NNODES", "2"}})),
+TEST_F(FromEnvironment, SeveralHostsNeedMpi) {
+  const Variables torchrun = with(kTorchrun, {{"LOCAL_WORLD_SIZE", "2"}});
+  const Variables slurm = with(kSlurm, {{"SLURM_NNODES", "2"}});
+  EXPECT_THAT(error_of(torchrun),
+              AllOf(HasSubstr("WORLD_SIZE is 4 but LOCAL_WORLD_SIZE is 2: these ranks are on "
+                              "several hosts, and between hosts MPI carries the messages"),
+                    HasSubstr("start the ranks by mpirun, or set FANIN_ENGINE")));
+  EXPECT_THAT(error_of(slurm),
               AllOf(HasSubstr("SLURM_NNODES is 2: these 4 ranks are on several hosts"),
-                    HasSubstr("one host only")));
+                    HasSubstr("set FANIN_ENGINE to openmpi or mpich")));
+  for (const Variables& launcher : {torchrun, slurm}) {
+    const JoinOptions options = options_of(with(launcher, {{"FANIN_ENGINE", "openmpi"}}));
+    EXPECT_EQ(options.engine, "openmpi");
+    EXPECT_EQ(options.world_size, 4);
+    EXPECT_EQ(options.rendezvous, "");
+    const test::Environment environment(launcher);
+    EXPECT_EQ(read_join_options("mpi").engine, "mpi");
+  }
+}
+
+TEST_F(FromEnvironment, TheEngineIsWhoeverHasStartedTheRanks) {
+  const Variables openmpi{{"OMPI_COMM_WORLD_RANK", "0"}};
+  const Variables mpich{{"PMI_RANK", "0"}, {"MPI_LOCALNRANKS", "2"}};
+  const Variables pmix{{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "job"}};
+  EXPECT_EQ(options_of({}).engine, "");
+  EXPECT_EQ(options_of(openmpi).engine, "openmpi");
+  EXPECT_EQ(options_of(with(openmpi, kSlurm)).engine, "openmpi");
+  EXPECT_EQ(options_of(mpich).engine, "mpich");
+  EXPECT_EQ(options_of({{"PMI_RANK", "0"}}).engine, "");
+  EXPECT_EQ(options_of(pmix).engine, "pmix");
+  EXPECT_EQ(options_of(with(pmix, openmpi)).engine, "openmpi");
+  EXPECT_EQ(options_of(with(pmix, kTorchrun)).engine, "");
+  EXPECT_EQ(options_of(with(openmpi, {{"FANIN_ENGINE", "none"}})).engine, "");
+  EXPECT_EQ(options_of(with(openmpi, {{"FANIN_ENGINE", "mpich"}})).engine, "mpich");
+  const Variables ours{
+      {"FANIN_RENDEZVOUS", "file:/tmp/x"}, {"FANIN_RANK", "0"}, {"FANIN_WORLD_SIZE", "2"}};
+  EXPECT_EQ(options_of(with(openmpi, ours)).engine, "");
+}
+
+TEST_F(FromEnvironment, SaysWhereModulesAreAndWhetherMemoryIsShared) {
+  EXPECT_EQ(options_of({{"FANIN_MODULES", "/modules"}}).modules, "/modules");
+  EXPECT_TRUE(options_of({}).shares_memory);
+  EXPECT_FALSE(options_of({{"FANIN_SHARE_MEMORY", "0"}}).shares_memory);
 }
 
 // A program in a batch script or in the shell of salloc is no rank of anything.

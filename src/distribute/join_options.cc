@@ -1,5 +1,7 @@
 // The one place that reads the environment.
 
+#include "distribute/join_options.h"
+
 #include <unistd.h>
 
 #include <cmath>
@@ -9,7 +11,6 @@
 #include "distribute/launched_rank.h"
 #include "distribute/private_folder.h"
 #include "distribute/secret_file.h"
-#include "fanin/join.h"
 
 namespace fanin {
 namespace {
@@ -44,23 +45,28 @@ std::string read_engine(bool is_launched) {
 
 }  // namespace
 
-JoinOptions JoinOptions::from_environment() {
+JoinOptions JoinOptions::from_environment() { return read_join_options(""); }
+
+JoinOptions read_join_options(std::string_view engine) {
   JoinOptions options;
   options.rendezvous = read_variable("FANIN_RENDEZVOUS");
   const bool has_rendezvous = !options.rendezvous.empty();
   const std::optional<LaunchedRank> launched = find_launched_rank(has_rendezvous);
-  require(launched || !has_rendezvous || is_set("FANIN_ENGINE"), ErrorKind::kBadOption,
+  require(launched || !has_rendezvous || !engine.empty() || is_set("FANIN_ENGINE"),
+          ErrorKind::kBadOption,
           "FANIN_RENDEZVOUS is set but FANIN_RANK is not; set FANIN_RANK and FANIN_WORLD_SIZE, or "
           "start the ranks by \"fanin launch\"");
+  options.engine = engine.empty() ? read_engine(launched.has_value()) : std::string(engine);
   if (launched) {
     options.rank = launched->rank;
     options.world_size = launched->size;
-    if (!has_rendezvous && !launched->meeting_name.empty())
+    require(!options.engine.empty() || launched->obstacle.empty(), ErrorKind::kBadOption, "{}",
+            launched->obstacle);
+    if (options.engine.empty() && !has_rendezvous && !launched->meeting_name.empty())
       options.rendezvous =
           "file:" +
           (find_private_folder(read_variable("XDG_RUNTIME_DIR")) / launched->meeting_name).native();
   }
-  options.engine = read_engine(launched.has_value());
   options.modules = read_variable("FANIN_MODULES");
   if (is_set("FANIN_SHARE_MEMORY")) options.shares_memory = read_count("FANIN_SHARE_MEMORY") != 0;
   options.secret = read_secret();

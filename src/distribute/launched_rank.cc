@@ -11,6 +11,10 @@
 namespace fanin {
 namespace {
 
+constexpr std::string_view kNeedsMpi =
+    "and between hosts MPI carries the messages: start the ranks by mpirun, or set FANIN_ENGINE to "
+    "openmpi or mpich if this launcher starts ranks of that MPI (docs/mpi.md)";
+
 bool is_any_set(const char* rank, const char* size) { return is_set(rank) || is_set(size); }
 
 LaunchedRank read_pair(const char* rank_name, const char* size_name) {
@@ -38,10 +42,11 @@ LaunchedRank read_torchrun() {
   // Without it nobody knows how many hosts there are.
   if (!is_set("LOCAL_WORLD_SIZE") || launched.size == 1) return launched;
   const int local_size = read_count("LOCAL_WORLD_SIZE");
-  require(local_size == launched.size, ErrorKind::kBadOption,
-          "WORLD_SIZE is {} but LOCAL_WORLD_SIZE is {}: these ranks are on several hosts, and "
-          "Fanin joins those of one host only",
-          launched.size, local_size);
+  if (local_size != launched.size)
+    launched.obstacle = fmt::format(
+        "WORLD_SIZE is {} but LOCAL_WORLD_SIZE is {}: these ranks are on several "
+        "hosts, {}",
+        launched.size, local_size, kNeedsMpi);
   if (is_set("TORCHELASTIC_RUN_ID") && is_set("MASTER_PORT"))
     launched.meeting_name = name_meeting("torchrun", read_variable("TORCHELASTIC_RUN_ID"),
                                          read_variable("MASTER_PORT"));
@@ -52,10 +57,9 @@ LaunchedRank read_slurm() {
   LaunchedRank launched = read_pair("SLURM_PROCID", "SLURM_NTASKS");
   if (launched.size == 1) return launched;
   const int host_count = is_set("SLURM_NNODES") ? read_count("SLURM_NNODES") : 1;
-  require(host_count <= 1, ErrorKind::kBadOption,
-          "SLURM_NNODES is {}: these {} ranks are on several hosts, and Fanin joins those of one "
-          "host only",
-          host_count, launched.size);
+  if (host_count > 1)
+    launched.obstacle = fmt::format("SLURM_NNODES is {}: these {} ranks are on several hosts, {}",
+                                    host_count, launched.size, kNeedsMpi);
   if (is_set("SLURM_JOB_ID") && is_set("SLURM_STEP_ID"))
     launched.meeting_name =
         name_meeting("slurm", read_variable("SLURM_JOB_ID"), read_variable("SLURM_STEP_ID"));

@@ -13,6 +13,10 @@ struct LaunchedRank {
   /// The name of a file at which the ranks of this job, and of no other on this host, can meet.
   /// Empty if the launcher gives too little for one.
   std::string meeting_name = {};
+
+  /// Why these ranks cannot join by themselves, in a sentence: they are on several hosts. Empty if
+  /// they can.
+  std::string obstacle = {};
 };
 
 /// The MPI whose mpirun has started this process, as JoinOptions::engine calls it; empty if none.
@@ -21,8 +25,8 @@ std::string find_launching_mpi();
 /// From FANIN_RANK and FANIN_WORLD_SIZE, else torchrun's variables, else Slurm's; none if there are
 /// none, or if an mpirun stands between Slurm and this process. `has_rendezvous`: the ranks know
 /// where to meet; without it Slurm's count only in a step of srun, because a batch script has them
-/// too. Throws InvalidArgument (kBadOption) when one of two variables is missing, one is no count,
-/// or the ranks are on several hosts.
+/// too. Throws InvalidArgument (kBadOption) when one of two variables is missing or one is no
+/// count.
 std::optional<LaunchedRank> find_launched_rank(bool has_rendezvous);
 
 }  // namespace fanin

@@ -23,11 +23,32 @@ class Environment {
 
  private:
   static void clear() {
-    for (const char* name :
-         {"FANIN_RENDEZVOUS", "FANIN_RANK", "FANIN_WORLD_SIZE", "FANIN_TIMEOUT_SECONDS",
-          "FANIN_SECRET", "FANIN_SECRET_FILE", "RANK", "WORLD_SIZE", "LOCAL_RANK",
-          "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID", "MASTER_PORT", "SLURM_PROCID", "SLURM_NTASKS",
-          "SLURM_NNODES", "SLURM_JOB_ID", "SLURM_STEP_ID", "XDG_RUNTIME_DIR"})
+    for (const char* name : {"FANIN_RENDEZVOUS",
+                             "FANIN_RANK",
+                             "FANIN_WORLD_SIZE",
+                             "FANIN_TIMEOUT_SECONDS",
+                             "FANIN_SECRET",
+                             "FANIN_SECRET_FILE",
+                             "RANK",
+                             "WORLD_SIZE",
+                             "LOCAL_RANK",
+                             "LOCAL_WORLD_SIZE",
+                             "TORCHELASTIC_RUN_ID",
+                             "MASTER_PORT",
+                             "SLURM_PROCID",
+                             "SLURM_NTASKS",
+                             "SLURM_NNODES",
+                             "SLURM_JOB_ID",
+                             "SLURM_STEP_ID",
+                             "XDG_RUNTIME_DIR",
+                             "FANIN_ENGINE",
+                             "FANIN_MODULES",
+                             "FANIN_SHARE_MEMORY",
+                             "OMPI_COMM_WORLD_RANK",
+                             "PMI_RANK",
+                             "MPI_LOCALNRANKS",
+                             "PMIX_RANK",
+                             "PMIX_NAMESPACE"})
       ::unsetenv(name);
   }
 };

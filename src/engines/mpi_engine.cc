@@ -26,6 +26,7 @@ class MpiEngine : public Engine {
     int serves = 0;
     check(mpi_.serves_threads(&serves), "MPI_Query_thread");
     serves_threads_ = serves != 0;
+    check(mpi_.find_rank(communicator, &rank_, &size_), "MPI_Comm_rank");
     wait_for_all(communicator, timeout);
     check(mpi_.open(communicator, &communicator_, &rank_, &size_), "MPI_Comm_dup");
     hosts_.resize(static_cast<std::size_t>(size_));
@@ -127,9 +128,9 @@ class MpiEngine : public Engine {
     while (!is_done(all)) {
       if (std::chrono::steady_clock::now() - start >= timeout)
         throw DeadlineExceeded(fmt::format(
-            "{:.3g} s after this rank, not all ranks of the MPI communicator have joined; all of "
-            "them must call join",
-            timeout.count()));
+            "rank {} waited {:.3g} s, but not all {} ranks of the MPI communicator have joined; "
+            "all of them must call join",
+            rank_, timeout.count(), size_));
       std::this_thread::yield();
     }
   }

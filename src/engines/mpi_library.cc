@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/require.h"
@@ -15,7 +16,7 @@ struct KnownMpi {
   Module module;  // the library's description of itself begins with the title
 };
 
-constexpr const char* kSymbol = "fanin_mpi_table_3";
+constexpr const char* kSymbol = "fanin_mpi_table_4";
 constexpr std::array kKnown = {
     KnownMpi{"openmpi",
              {"Open MPI", "fanin-openmpi.so", kSymbol, "libopenmpi-dev and openmpi-bin"}},
@@ -34,7 +35,7 @@ const KnownMpi& find_known(const std::string& name) {
 
 }  // namespace
 
-std::optional<std::string_view> find_loaded_mpi() {
+std::optional<std::string> describe_loaded_mpi() {
   using GetVersion = int (*)(char*, int*);
   const auto get_version =
       reinterpret_cast<GetVersion>(::dlsym(RTLD_DEFAULT, "MPI_Get_library_version"));
@@ -42,22 +43,32 @@ std::optional<std::string_view> find_loaded_mpi() {
   std::array<char, 16384> text{};  // above any MPI_MAX_LIBRARY_VERSION_STRING
   int length = 0;
   get_version(text.data(), &length);
-  for (const KnownMpi& known : kKnown)
-    if (std::string_view(text.data()).starts_with(known.module.title)) return known.name;
-  return std::nullopt;
+  const std::string_view all = text.data();
+  return std::string(all.substr(0, all.find('\n')));
+}
+
+std::string_view choose_mpi(const std::string& asked, const std::optional<std::string>& loaded) {
+  const bool takes_loaded = asked == "mpi";
+  const KnownMpi* const wanted = takes_loaded ? nullptr : &find_known(asked);
+  require(loaded || !takes_loaded, ErrorKind::kBadOption,
+          "this program has no MPI library loaded; say which: openmpi or mpich");
+  if (!loaded) return wanted->name;
+  const auto* const found = std::ranges::find_if(
+      kKnown, [&](const KnownMpi& known) { return loaded->starts_with(known.module.title); });
+  require(found != kKnown.end(), ErrorKind::kBadOption,
+          "this program has loaded \"{}\", an MPI that Fanin has no module for; a process can use "
+          "only one MPI, so build and start the program with Open MPI or MPICH",
+          *loaded);
+  require(wanted == nullptr || wanted == found, ErrorKind::kBadOption,
+          "{} was asked for, but this program has loaded {}; a process can use only one MPI", asked,
+          found->name);
+  return found->name;
 }
 
 const FaninMpi& load_mpi(const MpiChoice& choice) {
-  const std::optional<std::string_view> loaded = find_loaded_mpi();
-  require(choice.library != "mpi" || loaded, ErrorKind::kBadOption,
-          "this program has no MPI library loaded that Fanin knows; say which: openmpi or mpich");
-  const KnownMpi& known =
-      find_known(choice.library == "mpi" ? std::string(*loaded) : choice.library);
-  require(!loaded || *loaded == known.name, ErrorKind::kBadOption,
-          "{} was asked for, but this program has loaded {}; a process can use only one MPI",
-          known.name, loaded.value_or(""));
+  const std::string name(choose_mpi(choice.library, describe_loaded_mpi()));
   using GetTable = const FaninMpi* (*)();
-  return *reinterpret_cast<GetTable>(load_module(known.module, choice.modules))();
+  return *reinterpret_cast<GetTable>(load_module(find_known(name).module, choice.modules))();
 }
 
 }  // namespace fanin

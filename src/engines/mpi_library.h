@@ -18,11 +18,16 @@ struct MpiChoice {
   std::filesystem::path modules = {};
 };
 
-/// The MPI library that this process has loaded, "openmpi" or "mpich", if it is one of these.
-std::optional<std::string_view> find_loaded_mpi();
+/// The first line of what the MPI library that this process has loaded says of itself, if there is
+/// one.
+std::optional<std::string> describe_loaded_mpi();
 
-/// Loads a module, and so its MPI. Throws InvalidArgument (kBadOption) for an unknown name, and
-/// Unavailable, which says what to install.
+/// "openmpi" or "mpich": what is asked for, as in MpiChoice, beside what is loaded. Throws
+/// InvalidArgument (kBadOption) for an unknown name, or if what is loaded is another.
+std::string_view choose_mpi(const std::string& asked, const std::optional<std::string>& loaded);
+
+/// Loads a module, and so its MPI. Throws as choose_mpi() does, and Unavailable, which says what to
+/// install.
 const FaninMpi& load_mpi(const MpiChoice& choice);
 
 }  // namespace fanin

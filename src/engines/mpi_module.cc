@@ -187,6 +187,11 @@ MPI_Comm communicator_at(const void* user) {
   return user == nullptr ? MPI_COMM_WORLD : *static_cast<const MPI_Comm*>(user);
 }
 
+int find_rank(const void* user, int* rank, int* size) {
+  const int error = MPI_Comm_rank(communicator_at(user), rank);
+  return error != MPI_SUCCESS ? error : MPI_Comm_size(communicator_at(user), size);
+}
+
 int meet(const void* user, std::uint64_t own, std::uint64_t* request) {
   MPI_Request begun = MPI_REQUEST_NULL;
   const int error =
@@ -283,13 +288,14 @@ int test(std::uint64_t* request, int* is_done) {
 
 }  // namespace
 
-extern "C" const FaninMpi* fanin_mpi_table_3() {
+extern "C" const FaninMpi* fanin_mpi_table_4() {
   static const FaninMpi table = {
       .describe = describe,
       .explain = explain,
       .find_state = find_state,
       .initialize = initialize,
       .serves_threads = serves_threads,
+      .find_rank = find_rank,
       .meet = meet,
       .open = open,
       .find_hosts = find_hosts,

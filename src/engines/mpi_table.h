@@ -27,6 +27,9 @@ struct FaninMpi {
   /// Whether threads may take turns to call MPI.
   int (*serves_threads)(int* answer);
 
+  /// Which rank of a communicator this is, and how many there are; `user` as in open().
+  int (*find_rank)(const void* user, int* rank, int* size);
+
   /// Begins to wait for all ranks of a communicator: of `own` if it is not 0, else as in open().
   int (*meet)(const void* user, std::uint64_t own, std::uint64_t* request);
 
@@ -50,5 +53,5 @@ struct FaninMpi {
 };
 
 /// The one symbol of a module. A table that changes gets another name.
-[[gnu::visibility("default")]] const FaninMpi* fanin_mpi_table_3();
+[[gnu::visibility("default")]] const FaninMpi* fanin_mpi_table_4();
 }

@@ -20,6 +20,10 @@
 namespace fanin {
 namespace {
 
+constexpr std::string_view kToBeAdmitted = "to be admitted";
+constexpr std::string_view kSameVersion =
+    "use the same version for all ranks, or another rendezvous";
+
 [[noreturn]] void throw_refusal(std::uint32_t kind, const std::string& sentence) {
   if (kind == static_cast<std::uint32_t>(ErrorKind::kTimeout)) throw DeadlineExceeded(sentence);
   if (kind == static_cast<std::uint32_t>(ErrorKind::kPeerDied)) throw PeerFailure(sentence);
@@ -34,8 +38,8 @@ class Guest {
     connect();
     check_user();
     send(say_hello());
-    send(answer(receive(Reply::kChallenge, "to be admitted")));
-    const Packet admitted = receive(Reply::kAdmitted, "to be admitted");
+    send(answer(receive(Reply::kChallenge, kToBeAdmitted)));
+    const Packet admitted = receive(Reply::kAdmitted, kToBeAdmitted);
     memory_.emplace(map(admitted.file.get()));
     const Packet complete = receive(Reply::kComplete, "for the group to be complete");
     return {std::move(*memory_), static_cast<WakeOrder>(read_reply(complete.bytes)->reply.detail)};
@@ -120,7 +124,7 @@ class Guest {
       if (Clock::now() >= options_.deadline)
         throw DeadlineExceeded(fmt::format("rank {} waited {} at \"{}\" {}{}", options_.rank,
                                            seconds_since(start_), options_.path.native(), what,
-                                           missing()));
+                                           memory_ ? missing() : unanswered()));
     Packet packet = receive_packet(socket_.get());
     const std::optional<ReplyPacket> read = read_reply(packet.bytes);
     if (!read)
@@ -135,7 +139,16 @@ class Guest {
 
   [[noreturn]] void throw_foreign() {
     throw Unavailable(
-        fmt::format("whoever serves \"{}\" does not speak as rank 0 does", options_.path.native()));
+        fmt::format("process {} serves \"{}\", but does not speak as rank 0 does: it is another "
+                    "program, or has another version of Fanin; {}",
+                    rank_zero_.pid, options_.path.native(), kSameVersion));
+  }
+
+  std::string unanswered() const {
+    return fmt::format(
+        " by process {}, which serves that path, but does not answer: it is stopped, or another "
+        "program; let it go on, end it, or use another rendezvous",
+        rank_zero_.pid);
   }
 
   std::string missing() {
@@ -150,14 +163,17 @@ class Guest {
     const std::size_t bytes = HostMemory::bytes_for(options_.size, options_.window_bytes);
     if (::fstat(file, &status) != 0 || std::cmp_not_equal(status.st_size, bytes) ||
         (::fcntl(file, F_GET_SEALS) & kSeals) != kSeals)
-      throw Unavailable(fmt::format("rank 0 at \"{}\" gave no sealed memory of {} bytes",
-                                    options_.path.native(), bytes));
+      throw Unavailable(
+          fmt::format("rank 0 (process {}) at \"{}\" gave no sealed memory of {} bytes: it is "
+                      "another program, or has another version of Fanin; {}",
+                      rank_zero_.pid, options_.path.native(), bytes, kSameVersion));
     HostMemory memory =
         HostMemory::map_file(file, options_.rank, options_.size, options_.window_bytes);
     const HostHeader& header = memory.header();
     if (header.magic != HostHeader::kMagic || header.version != HostHeader::kVersion)
-      throw Unavailable(fmt::format("the shared memory of rank 0 at \"{}\" is of another Fanin",
-                                    options_.path.native()));
+      throw Unavailable(fmt::format(
+          "the shared memory of rank 0 (process {}) at \"{}\" is of another version of Fanin; {}",
+          rank_zero_.pid, options_.path.native(), kSameVersion));
     return memory;
   }
 

@@ -49,7 +49,7 @@ class Host {
         memory_(memory),
         memory_file_(memory_file),
         order_(order),
-        listener_(options.path),
+        listener_(options.path, options.deadline),
         doorkeeper_(options, {::getpid(), ::geteuid()}),
         seats_(static_cast<std::size_t>(options.size)) {}
 

@@ -1,12 +1,16 @@
 // How the processes of one host find each other, and what they read when they do not.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <span>
 
 #include "transports/test_ranks.h"
@@ -16,6 +20,7 @@ namespace fanin {
 namespace {
 
 using test::Child;
+using test::expect;
 using test::Folder;
 using test::meet;
 using test::outcome_of;
@@ -162,6 +167,70 @@ TEST(Rendezvous, StrangersDisturbNobody) {
   const std::vector<std::byte> answer = receive_packet(garbage.get()).bytes;
   EXPECT_THAT(std::string(reinterpret_cast<const char*>(answer.data()), answer.size()),
               HasSubstr("did not speak as a rank does"));
+}
+
+std::ptrdiff_t open_file_count() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+TEST(Rendezvous, OfSeveralFilesInAPacketTheFirstIsKept) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+  const FileDescriptor from(ends[0]);
+  const FileDescriptor to(ends[1]);
+  char byte = 'x';
+  iovec part{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof ends)> control{};
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof ends);
+  std::memcpy(CMSG_DATA(header), ends.data(), sizeof ends);
+  const std::ptrdiff_t before = open_file_count();
+  ASSERT_EQ(::sendmsg(from.get(), &message, 0), 1);
+  {
+    const Packet packet = receive_packet(to.get());
+    EXPECT_EQ(packet.bytes.size(), 1U);
+    EXPECT_EQ(open_file_count(), before + 1);
+    struct stat sent {};
+    struct stat kept {};
+    EXPECT_EQ(::fstat(from.get(), &sent), 0);
+    EXPECT_EQ(::fstat(packet.file.get(), &kept), 0);
+    EXPECT_EQ(kept.st_ino, sent.st_ino);
+  }
+  EXPECT_EQ(open_file_count(), before);
+}
+
+/// A process that keeps the folder locked until it ends.
+Child locking(const Folder& folder, Clock::duration time) {
+  const FileDescriptor lock(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  expect(::flock(lock.get(), LOCK_EX) == 0, "no lock");
+  return Child([time] { std::this_thread::sleep_for(time); });  // it inherits the lock
+}
+
+TEST(Rendezvous, ALockedFolderIsASentenceAtTheDeadline) {
+  const Folder folder;
+  const Child other = locking(folder, 5s);
+  const auto sentence =
+      AllOf(HasSubstr("rank 0 waited 0."), HasSubstr(folder.socket().native()),
+            HasSubstr("another process keeps it locked; end that process, or use a path in"));
+  EXPECT_THAT(outcome_of([&] { ListeningSocket(folder.socket(), Clock::now() + 200ms); }),
+              sentence);
+  EXPECT_THAT(outcome_of([&] { join(folder.socket(), 0, 2, 200ms); }), sentence);
+}
+
+TEST(Rendezvous, AFolderThatIsLockedForAMomentIsWaitedFor) {
+  const Folder folder;
+  const Child other = locking(folder, 100ms);
+  Child zero = joining(folder.socket(), 0, 2);
+  Child one = joining(folder.socket(), 1, 2);
+  EXPECT_EQ(zero.outcome(), "");
+  EXPECT_EQ(one.outcome(), "");
 }
 
 TEST(Rendezvous, AStaleFileIsReplaced) {

@@ -261,8 +261,46 @@ TEST(Strangers, WhoSkipsTheChallengeIsNotBelieved) {
     receive(guest);
     // A descriptor of ours, which must not be taken for shared memory.
     send_packet(guest.get(), packet, listener.get());
-    EXPECT_THAT(one.outcome(), HasSubstr("does not speak as rank 0 does"));
+    EXPECT_THAT(one.outcome(),
+                AllOf(HasSubstr(fmt::format("process {} serves", ::getpid())),
+                      HasSubstr("does not speak as rank 0 does: it is another program, or has "
+                                "another version of Fanin; use the same version")));
   }
+}
+
+TEST(Strangers, WhoDoesNotAnswerIsNamed) {
+  const Folder folder;
+  const ListeningSocket listener(folder.socket());
+  EXPECT_THAT(outcome_of([&] { join_and_meet(folder.socket(), 1, kSecret, 100ms); }),
+              AllOf(HasSubstr("rank 1 waited"),
+                    HasSubstr(fmt::format("to be admitted by process {}, which serves that path, "
+                                          "but does not answer",
+                                          ::getpid())),
+                    HasSubstr("or use another rendezvous")));
+}
+
+TEST(Strangers, WhoGivesOtherMemoryIsNotBelieved) {
+  const Folder folder;
+  ListeningSocket listener(folder.socket());
+  Child one = joining(folder, kSecret);
+  FileDescriptor guest;
+  while (!(guest = listener.accept())) std::this_thread::sleep_for(1ms);
+  const auto hello = read_exactly<Hello>(receive(guest).bytes);
+  ASSERT_TRUE(hello);
+  const ProofSubject subject{.rank = 1,
+                             .size = 2,
+                             .guest_pid = hello->pid,
+                             .rank_zero_pid = static_cast<std::uint32_t>(::getpid()),
+                             .guest_nonce = hello->nonce,
+                             .rank_zero_nonce = make_nonce()};
+  const Challenge challenge{.nonce = subject.rank_zero_nonce,
+                            .proof = prove(kSecret, ProofRole::kRankZero, subject)};
+  send_packet(guest.get(),
+              make_reply({Reply::kChallenge, 0}, std::as_bytes(std::span(&challenge, 1))));
+  receive(guest);
+  send_packet(guest.get(), make_reply({Reply::kAdmitted, 0}), listener.get());
+  EXPECT_THAT(one.outcome(), AllOf(HasSubstr("gave no sealed memory"),
+                                   HasSubstr("use the same version for all ranks")));
 }
 
 TEST(Strangers, WithoutEndDoNotFillTheLog) {

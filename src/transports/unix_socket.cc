@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <thread>
 
 #include "core/require.h"
 #include "core/system_error.h"
+#include "transports/rendezvous.h"
 
 namespace fanin {
 namespace {
@@ -49,20 +51,37 @@ FileDescriptor make_socket() {
   return socket;
 }
 
+/// The lock of the path's folder. Asked for again and again: any user who may read the folder can
+/// hold it, and flock() itself has no deadline.
+FileDescriptor lock_folder_of(const std::filesystem::path& path, Deadline deadline) {
+  const Deadline start = Clock::now();
+  FileDescriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  while (!folder || ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (!folder || (errno != EWOULDBLOCK && errno != EINTR))
+      throw_errno("locking the folder of rendezvous path \"{}\" failed", path.native());
+    if (Clock::now() >= deadline)
+      throw DeadlineExceeded(
+          fmt::format("rank 0 waited {} to lock the folder of rendezvous path \"{}\", but another "
+                      "process keeps it locked; end that process, or use a path in a folder that "
+                      "only the job's user may read",
+                      seconds_since(start), path.native()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return folder;
+}
+
 const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
 }  // namespace
 
-ListeningSocket::ListeningSocket(const std::filesystem::path& path)
+ListeningSocket::ListeningSocket(const std::filesystem::path& path, Deadline deadline)
     : path_(path), socket_(make_socket()) {
   require_folder(path_);
   // Two processes must not both find a stale file and replace it; the folder is the lock, so that
   // there is no lock file to leave behind.
-  const FileDescriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder || ::flock(folder.get(), LOCK_EX) != 0)
-    throw_errno("locking the folder of rendezvous path \"{}\" failed", path_.native());
+  const FileDescriptor lock = lock_folder_of(path_, deadline);
   // A socket file gets the mode of its socket. The umask would be changed for all threads.
   if (::fchmod(socket_.get(), 0600) != 0) throw_errno("setting the mode of a socket failed");
   if (!try_bind()) {
@@ -164,9 +183,14 @@ Packet receive_packet(int socket) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    int file = -1;
-    std::memcpy(&file, CMSG_DATA(header), sizeof file);
-    packet.file = FileDescriptor(file);
+    // Padding leaves room for more than the one that is expected; all that came are ours to close.
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+      FileDescriptor file(number);
+      if (!packet.file) packet.file = std::move(file);
+    }
   }
   return packet;
 }

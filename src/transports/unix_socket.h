@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/file_descriptor.h"
+#include "transports/transport.h"
 
 namespace fanin {
 
@@ -22,8 +23,10 @@ struct PeerCredentials {
 class ListeningSocket {
  public:
   /// Replaces the file of a process that is gone. Throws InvalidArgument when the path is too long,
-  /// its folder does not exist, or something else is there: a live process or another file.
-  explicit ListeningSocket(const std::filesystem::path& path);
+  /// its folder does not exist, or something else is there: a live process or another file;
+  /// DeadlineExceeded when another process keeps the folder locked.
+  explicit ListeningSocket(const std::filesystem::path& path,
+                           Deadline deadline = Clock::now() + std::chrono::seconds(10));
   ~ListeningSocket() { remove_file(); }
   ListeningSocket(const ListeningSocket&) = delete;
   ListeningSocket& operator=(const ListeningSocket&) = delete;
@@ -52,7 +55,7 @@ FileDescriptor try_connect(const std::filesystem::path& path);
 
 PeerCredentials peer_credentials(int socket);
 
-/// What a packet carries. No bytes: the other end is gone.
+/// What a packet carries: of several files the first. No bytes: the other end is gone.
 struct Packet {
   std::vector<std::byte> bytes;
   FileDescriptor file;

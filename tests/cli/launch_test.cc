@@ -67,6 +67,14 @@ TEST_F(Launch, OnlyRankZeroPrintsTheResult) {
   EXPECT_EQ(std::ranges::count(result.out, '\n'), 1);
 }
 
+TEST_F(Launch, SeesTheEndsOfItsRanksAlsoIfItsCallerIgnoredThem) {
+  // A launch without end takes SIGTERM as one for its ranks.
+  const ToolRun result =
+      run({"launch", "-n", "1", "--", "timeout", "--signal=KILL", "20", "env",
+           "--ignore-signal=CHLD", FANIN_TOOL, "launch", "-n", "2", "--", "true"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 TEST_F(Launch, AnswersWrongCommandsWithASentence) {
   expect_sentence({"launch", "-n", "2", "--", "/no/such/program"}, 2,
                   "the program \"/no/such/program\" cannot be started: No such file or directory");

@@ -42,6 +42,8 @@ struct Rank {
 
 /// From here on they are read, not suffered.
 FileDescriptor take_over_signals() {
+  // Whoever started us may have it ignored; then no end of a rank would be told, or kept to read.
+  ::signal(SIGCHLD, SIG_DFL);
   sigset_t signals;
   ::sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD})
@@ -89,7 +91,9 @@ class Job {
                           {"FANIN_RANK", std::to_string(rank)},
                           {"FANIN_WORLD_SIZE", std::to_string(options_.rank_count)},
                           {"FANIN_SECRET", secret},
-                          {"FANIN_SECRET_FILE", std::nullopt}};
+                          {"FANIN_SECRET_FILE", std::nullopt},
+                          // These ranks are no job of an MPI.
+                          {"FANIN_ENGINE", std::nullopt}};
       if (options_.timeout_seconds)
         variables.emplace_back("FANIN_TIMEOUT_SECONDS",
                                fmt::format("{}", *options_.timeout_seconds));
