@@ -3,6 +3,7 @@
 #   jobs   mpirun on this host: with shared memory, by messages, and what goes wrong
 #   absent the program TOOL, whose last rank does not join
 #   late   the program TOOL, whose group lives longer than MPI
+#   fails  the program TOOL, whose ranks differ, come late, and die
 #   hosts  mpirun on hosts that are network namespaces: every spec name, and bytes on the wires
 # Exit code 77 where it cannot be tried, with a sentence.
 set -euo pipefail
@@ -76,7 +77,7 @@ test_absent() {
   ! run 3 "$tool" || fail "nobody missed the last rank"
   local rank
   for rank in 0 1; do
-    has err "rank $rank: 1 s after this rank, not all ranks of the MPI communicator have joined"
+    has err "rank $rank: rank $rank waited 1 s, but not all 3 ranks of the MPI communicator have joined"
   done
 }
 
@@ -87,6 +88,26 @@ test_late() {
   [[ ! -s $log/err ]] || fail "something was said: $(cat "$log/err")"
   run 3 "$tool" || fail "a group of shared memory that is left after MPI: $(cat "$log/err")"
   has out "after: 3"
+}
+
+test_fails() {
+  local memory rank status=0
+  for memory in 0 1; do
+    FANIN_SHARE_MEMORY=$memory run 3 "$tool" || fail "ranks that differ and are late: $(cat "$log/err")"
+    for rank in 0 1 2; do
+      has out "differs, rank $rank: operation 1: rank 0 has shape [1000], rank 2 has [1001]"
+      has out "again, rank $rank: 3"
+      has out "after, rank $rank: 3"
+    done
+    for rank in 0 1; do
+      grep -qE "^late, rank $rank: .*0.3 s for rank 2.*it last entered operation 2" "$log/out" ||
+        fail "rank $rank missed nobody: $(cat "$log/out")"
+    done
+  done
+  # mpirun ends the job, long before the deadline of those who wait.
+  FANIN_SHARE_MEMORY=0 run 3 "$tool" dies || status=$?
+  ((status != 0 && status != 124)) || fail "a rank that was killed: status $status, $(cat "$log/out")"
+  ! grep -qF "without it" "$log/out" || fail "somebody went on: $(cat "$log/out")"
 }
 
 # The bytes that each host sent beyond what starting takes, at least and at most.

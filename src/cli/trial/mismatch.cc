@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <initializer_list>
+#include <vector>
 
 #include "cli/trial/trials.h"
 #include "fanin/context.h"
@@ -28,16 +30,29 @@ struct Difference {
   void (*usual)(Group& group);
 };
 
-void reduce_list(Group& group, std::int64_t last) {
-  const std::array inputs = {filled(3), filled(last)};
-  const std::array outputs = {filled(3), filled(last)};
+TensorView view(const Tensor& tensor) {
+  return {{const_cast<std::byte*>(tensor.bytes().data()), tensor.bytes().size()},
+          tensor.dtype(),
+          tensor.shape()};
+}
+
+void reduce_list(Group& group, std::initializer_list<std::int64_t> counts) {
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
   std::vector<TensorView> views;
-  views.reserve(outputs.size());
-  for (const Tensor& output : outputs)
-    views.push_back({{const_cast<std::byte*>(output.bytes().data()), output.bytes().size()},
-                     output.dtype(),
-                     output.shape()});
+  for (const std::int64_t count : counts) {
+    inputs.push_back(filled(count));
+    outputs.push_back(filled(count));
+    views.push_back(view(outputs.back()));
+  }
   group.all_reduce(inputs, views);
+}
+
+/// One rank has a row more than the others.
+void reduce_scatter_more(Group& group, int rank) {
+  std::vector<std::int64_t> extents(static_cast<std::size_t>(group.size()), 1);
+  ++extents[static_cast<std::size_t>(rank)];
+  group.reduce_scatter(filled(group.size() + 1), {.extents = extents});
 }
 
 constexpr std::array kDifferences = {
@@ -62,8 +77,19 @@ constexpr std::array kDifferences = {
                [](Group& group) { group.all_reduce(filled(4), {.step = 7}); }},
     Difference{"order", [](Group& group) { group.barrier(); },
                [](Group& group) { group.all_reduce(filled(4)); }},
-    Difference{"a tensor of a list", [](Group& group) { reduce_list(group, 7); },
-               [](Group& group) { reduce_list(group, 8); }},
+    Difference{"a tensor of a list",
+               [](Group& group) {
+                 reduce_list(group, {3, 7});
+               },
+               [](Group& group) {
+                 reduce_list(group, {3, 8});
+               }},
+    Difference{"number of tensors", [](Group& group) { reduce_list(group, {3}); },
+               [](Group& group) {
+                 reduce_list(group, {3, 8});
+               }},
+    Difference{"root", [](Group& group) { group.broadcast(view(filled(4)), 1); },
+               [](Group& group) { group.broadcast(view(filled(4)), 0); }},
     Difference{"rows of a gather",
                [](Group& group) {
                  group.all_gather(filled(4).reshaped({2, 2}));
@@ -71,6 +97,17 @@ constexpr std::array kDifferences = {
                [](Group& group) {
                  group.all_gather(filled(4).reshaped({4, 1}));
                }},
+    Difference{"extents", [](Group& group) { reduce_scatter_more(group, 0); },
+               [](Group& group) { reduce_scatter_more(group, 1); }},
+    Difference{"list of a subgroup",
+               [](Group& group) {
+                 group.subgroup(std::array{1, 0});
+               },
+               [](Group& group) {
+                 group.subgroup(std::array{0, 1});
+               }},
+    Difference{"priority", [](Group& group) { group.all_reduce(filled(4), {.priority = 1}); },
+               [](Group& group) { group.all_reduce(filled(4)); }},
     Difference{"refused arguments",
                [](Group& group) { group.all_reduce(filled(4), {.algorithm = "gossip"}); },
                [](Group& group) { group.all_reduce(filled(4)); }},

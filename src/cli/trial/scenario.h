@@ -32,7 +32,7 @@ struct Figures {
   int named = 0;    ///< errors that named the right rank
   int wrong = 0;    ///< answers
   int stuck = 0;    ///< ranks that did not come together again, or had to be killed
-  int left = 0;     ///< files and processes that were left behind
+  int left = 0;     ///< files that were left behind
   int deaths = 0;   ///< noticed by somebody who waited, with a core for each rank
   int noticed = 0;  ///< of these within 100 ms
   double longest_ms = 0;                     ///< to notice one of these

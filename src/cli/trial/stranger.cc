@@ -20,11 +20,13 @@ namespace {
 
 using nlohmann::json;
 
-enum class Stranger { kWrongSecret, kNoSecret, kNonsense, kSilent, kWrongSize };
-constexpr std::array kStrangers = {Stranger::kWrongSecret, Stranger::kNoSecret, Stranger::kNonsense,
-                                   Stranger::kSilent, Stranger::kWrongSize};
-constexpr std::array<std::string_view, 5> kStrangerNames = {
-    "another secret", "no secret", "nonsense", "nothing to say", "another world size"};
+enum class Stranger { kWrongSecret, kNoSecret, kNonsense, kSilent, kWrongSize, kTakenRank };
+constexpr std::array kStrangers = {Stranger::kWrongSecret, Stranger::kNoSecret,
+                                   Stranger::kNonsense,    Stranger::kSilent,
+                                   Stranger::kWrongSize,   Stranger::kTakenRank};
+constexpr std::array<std::string_view, kStrangers.size()> kStrangerNames = {
+    "another secret", "no secret",          "nonsense",
+    "nothing to say", "another world size", "a rank that is taken"};
 
 constexpr int kMemberCount = 3;
 constexpr int kStrangerCount = 4;
@@ -68,6 +70,12 @@ json work_as_stranger(Stranger stranger, const std::string& path, std::uint64_t 
   if (stranger == Stranger::kWrongSize) {
     options.size = kMemberCount + 1;
     options.secret = "guessed";
+  }
+  if (stranger == Stranger::kTakenRank) {
+    // That of rank 0 is taken as soon as somebody listens; any other a stranger with the job's
+    // secret might have before its owner comes.
+    if (!connect_to(path)) return {{"turned_away", true}};
+    options.rank = 0;
   }
   try {
     join_shared_memory(options);
@@ -127,8 +135,8 @@ void run_strangers(const TrialSize& size, Figures& figures, Progress& progress) 
         figures.named += is_away ? 1 : 0;
         if (!is_away) complain(figures.wrong);
       }
-      // Who spoke as a rank does, and was none, is logged.
-      const bool must_warn = stranger != Stranger::kSilent;
+      // Who spoke as a rank does, and was none, is logged. A second rank 0 speaks to nobody.
+      const bool must_warn = stranger != Stranger::kSilent && stranger != Stranger::kTakenRank;
       if (must_warn && reports.front().value("warnings", 0) == 0) {
         ++figures.stuck;
         figures.complaints.push_back(fmt::format("strangers with {} were not logged", what));
