@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from worker import LOGS, WorkerFailed
 
@@ -35,7 +34,8 @@ class Launch:
 
 
 class Team:
-    """Has processes, which `close` ends. What they print goes to build/bench/NAME.log.
+    """Has processes, which `close` ends. What they print goes to build/bench/NAME.log, of a rank that
+    was started by itself to NAME.RANK.log.
 
     A rank connects to the socket FOLDER/driver, says hello with its number and process id, and
     answers each line with a line of JSON. While nobody asks, it sleeps in read.
@@ -44,7 +44,6 @@ class Team:
     def __init__(self, launch, size, shared_bytes=START_LINE_BYTES):
         LOGS.mkdir(parents=True, exist_ok=True)
         self.name, self.size, self.version = launch.name, size, ""
-        self.log = LOGS / f"{launch.name}.log"
         self.folder = tempfile.TemporaryDirectory(prefix="fanin-bench-")
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(f"{self.folder.name}/driver")
@@ -52,11 +51,12 @@ class Team:
         self.shared = os.memfd_create(f"bench-{launch.name}")
         os.ftruncate(self.shared, shared_bytes)
         self.lines, self.pids = {}, []
-        self.processes = []
-        with open(self.log, "w") as log:
-            for rank in [None] if launch.has_launcher else range(size):
-                environment = {**os.environ, **self._seat(),
-                               **launch.environment(rank, size, self.folder.name)}
+        self.processes, self.logs = [], []
+        for rank in [None] if launch.has_launcher else range(size):
+            environment = {**os.environ, **self._seat(),
+                           **launch.environment(rank, size, self.folder.name)}
+            self.logs.append(LOGS / f"{launch.name}{'' if rank is None else f'.{rank}'}.log")
+            with open(self.logs[-1], "w") as log:
                 self.processes.append(subprocess.Popen(
                     launch.command(size), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     env=environment))
@@ -115,8 +115,11 @@ class Team:
         return json.loads(line)
 
     def _last_words(self):
-        lines = Path(self.log).read_text(errors="replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "no message")
+        """Those of a rank that has ended come first: others only miss it."""
+        ranks = sorted(zip(self.processes, self.logs), key=lambda rank: rank[0].poll() is None)
+        lines = [line.strip() for _, log in ranks
+                 for line in reversed(log.read_text(errors="replace").split("\n"))]
+        return next(filter(None, lines), "no message")
 
     def close(self):
         """Hangs up, so that ranks end by themselves; ends those that do not. Twice is as once."""
