@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,8 +15,9 @@ namespace fanin {
 /// replicas of its own: every worker gives the components of its devices and gets the reduction of
 /// those of all workers. All workers make the same calls in the same order. Values travel in packs:
 /// of options.bytes_per_pack bytes, or as choose_packing() finds best for this group, which the
-/// first reduction measures. Sums are in the order of the group's algorithm, "ring" for RING and
-/// "direct" otherwise; with several devices a worker sums its own first.
+/// first reduction measures. Sums are in the order of the group's algorithm: "ring" for RING,
+/// otherwise "direct" among workers of one host and "auto" among several hosts; with several
+/// devices a worker sums its own first.
 ///
 /// Errors are those of CrossDeviceOps and of Group; what the workers ask for is compared.
 class CollectiveAllReduce : public CrossDeviceOps {
@@ -31,7 +33,9 @@ class CollectiveAllReduce : public CrossDeviceOps {
  protected:
   Packing packing(const CommunicationOptions& options) const override;
   std::vector<AllReduceSpec::Element> choices() const override;
+  std::string between_processes(const CommunicationOptions& options) const override;
   std::vector<std::string> notes(const CommunicationOptions& options) const override;
+  void begin_call() const override;
   void check_devices(const PerReplica& value) const override;
   void tell_refused(const InvalidArgument& error) const override;
   std::vector<Tensor> reduce_dense(ReduceOp op, std::span<const PerReplica* const> values,
@@ -46,6 +50,7 @@ class CollectiveAllReduce : public CrossDeviceOps {
   std::vector<Device> devices_;
   CommunicationOptions options_;
   mutable PackingOfGroup automatic_;
+  mutable std::uint64_t epoch_ = 0;  // of the call that is under way
 };
 
 }  // namespace fanin

@@ -82,6 +82,9 @@ class CrossDeviceOps {
   /// plans are kept.
   virtual Packing packing(const CommunicationOptions& options) const = 0;
   virtual std::vector<AllReduceSpec::Element> choices() const = 0;
+
+  /// ReductionRequest::between_processes.
+  virtual std::string between_processes(const CommunicationOptions& options) const;
   /// What else explain() should say.
   virtual std::vector<std::string> notes(const CommunicationOptions& options) const;
   /// Whether a result on one device is a Mirrored of one component.
@@ -93,6 +96,8 @@ class CrossDeviceOps {
   /// Reduces (by SUM or MEAN) a value that has a sparse component.
   virtual Value reduce_sparse(ReduceOp op, const PerReplica& value,
                               const CommunicationOptions& options) const;
+  /// Before anything of a reduce() or batch_reduce() travels.
+  virtual void begin_call() const {}
   /// Throws InvalidArgument (kBadDevice) if a value does not live where it must. Anywhere is fine
   /// unless told otherwise.
   virtual void check_devices(const PerReplica& value) const;

@@ -26,7 +26,9 @@ struct AllReduceOptions {
   /// Names the algorithm, which decides the order of the sum; between hosts, the way too. "auto" is
   /// "direct" among ranks of one host, but "relay" for more than 256 KiB if they are bound to
   /// cores, several to each, as many to each; among several hosts, what crosses the wires between
-  /// them least: "direct//ring", or "ring" where hosts have one rank each or not as many.
+  /// them least: "direct//ring", or "ring" where hosts have one rank each or not as many. Between
+  /// two hosts with as many ranks, an all-reduce of up to 256 KiB takes a hop less, by
+  /// "direct//recursive_doubling", or "recursive_doubling" with one rank a host.
   std::string algorithm = "auto";
 
   /// The caller's step number. Ranks compare it, so that a straggler is an error, never a wrong
@@ -53,6 +55,9 @@ struct AllReduceOptions {
   /// Only in this epoch() of the group: if it is over, the call throws what has ended it, and does
   /// not count as one. For several calls of which the later make no sense without the earlier.
   std::optional<std::uint64_t> epoch = std::nullopt;
+
+  /// What errors of this rank call it, beside the operation's number: "pack 2 of 5".
+  std::string label = {};
 };
 
 /// For calls that only move data.
@@ -72,6 +77,7 @@ struct MoveOptions {
   bool in_background = false;
   int priority = 0;
   std::optional<std::uint64_t> epoch = std::nullopt;
+  std::string label = {};
 };
 
 /// Of messages from one rank to another.

@@ -43,6 +43,7 @@ class MultiWorkerAllReduce : public CrossDeviceOps {
   Packing packing(const CommunicationOptions& options) const override;
   std::vector<AllReduceSpec::Element> choices() const override;
   std::vector<std::string> notes(const CommunicationOptions& options) const override;
+  void begin_call() const override;
   void check_devices(const PerReplica& value) const override;
   void tell_refused(const InvalidArgument& error) const override;
   std::vector<Tensor> reduce_dense(ReduceOp op, std::span<const PerReplica* const> values,
@@ -58,6 +59,7 @@ class MultiWorkerAllReduce : public CrossDeviceOps {
   Group* group_ = nullptr;  // none: all workers are in this process
   Topology topology_;
   mutable std::optional<PackingOfGroup> automatic_;  // with a group
+  mutable std::uint64_t epoch_ = 0;                  // of the call that is under way
   std::vector<Device> world_;
   AllReduceSpec spec_;
   Packing packing_;

@@ -20,6 +20,8 @@ struct ReductionRequest {
   /// Which algorithm a pack takes by its size, as in an AllReduceSpec, but of any names in the
   /// table. At least one; the last takes every size.
   std::vector<AllReduceSpec::Element> choices = {};
+  /// What goes between processes instead, as in AllReduceOptions. Empty: the same, of "a/b" the b.
+  std::string between_processes = {};
 
   friend bool operator==(const ReductionRequest&, const ReductionRequest&) = default;
 };

@@ -7,8 +7,8 @@
 
 #include "c_api/collective.h"
 #include "c_api/options.h"
+#include "distribute/across_workers.h"
 #include "distribute/arguments.h"
-#include "distribute/bound_call.h"
 #include "distribute/host_levels.h"
 #include "fanin/reduction_plan.h"
 #include "kernels/arithmetic.h"
@@ -47,7 +47,7 @@ std::string explain(const Group& ranks, std::span<const std::size_t> counts, DTy
     plan.notes.push_back(fmt::format(
         "auto is {} for {} ranks of which {} are on this host", algorithm, ranks.size(),
         std::ranges::count(where.hosts, where.hosts[static_cast<std::size_t>(ranks.rank())])));
-  if (ranks.transport() != "mpi") plan.notes.push_back(fanin::describe_ways(ranks.size()));
+  plan.notes.push_back(fanin::describe_travel(ranks));
   return to_text(plan);
 }
 

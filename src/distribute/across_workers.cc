@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "core/require.h"
+#include "distribute/bound_call.h"
 #include "distribute/dense_component.h"
 #include "distribute/divided.h"
 #include "distribute/sparse_gather.h"
+#include "engines/host_ranks.h"
 #include "fanin/add_n.h"
 #include "fanin/context.h"
 #include "kernels/fold.h"
@@ -34,14 +36,20 @@ Tensor fold_to(Buffer buffer, const Arithmetic& arithmetic, std::span<const Oper
   return {std::move(buffer), dtype, shape};
 }
 
+/// For the calls of a sum that only move data.
+MoveOptions how_to_move(const AllReduceOptions& options) {
+  return {.step = options.step, .timeout = options.timeout, .epoch = options.epoch};
+}
+
 /// Mean of 64-bit integers, whose partial sums fit no dtype: the workers' terms are gathered.
-Tensor reduce_gathered(Group& group, ReduceOp op, const PerReplica& value) {
+Tensor reduce_gathered(Group& group, ReduceOp op, const PerReplica& value,
+                       const AllReduceOptions& options) {
   std::vector<Tensor> gathered;  // kept until they are summed
   std::vector<Operand> sources;
   for (std::size_t i = 0; i < value.values().size(); ++i) {
     const Tensor& mine = dense(value, i);
     const auto count = static_cast<std::int64_t>(mine.element_count());
-    const Tensor all = group.all_gather(mine.reshaped(Shape{1, count}));
+    const Tensor all = group.all_gather(mine.reshaped(Shape{1, count}), how_to_move(options));
     for (int rank = 0; rank < group.size(); ++rank)
       sources.push_back({all.bytes().data() + static_cast<std::size_t>(rank) * mine.bytes().size(),
                          Cell::kInput});
@@ -55,6 +63,19 @@ Tensor reduce_gathered(Group& group, ReduceOp op, const PerReplica& value) {
 }
 
 }  // namespace
+
+int host_count(const Group& group) { return static_cast<int>(ranks_by_host(group.hosts()).size()); }
+
+std::string describe_travel(const Group& group) {
+  if (group.transport() != "mpi") return describe_ways(group.size());
+  const int hosts = host_count(group);
+  return fmt::format("{} workers on {} host{}: the steps of the algorithm travel as messages",
+                     group.size(), hosts, hosts == 1 ? "" : "s");
+}
+
+std::string pack_label(std::ptrdiff_t index, std::size_t count) {
+  return fmt::format("pack {} of {}", index + 1, count);
+}
 
 std::string algorithm_between_workers(const std::string& algorithm) {
   return algorithm.substr(algorithm.rfind('/') + 1);
@@ -130,7 +151,7 @@ std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
       inputs[i] = fold_to(group.allocate(bytes_of(first.shape(), *partial)), arithmetic, sources,
                           Cell::kPartial, *partial, first.shape());
     } else {
-      sums[i] = reduce_gathered(group, op, *values[i]);
+      sums[i] = reduce_gathered(group, op, *values[i], how(bytes_of(first.shape(), first.dtype())));
       continue;
     }
     positions.push_back(i);
@@ -145,7 +166,8 @@ std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
     // Where all ranks see it: with inputs of that kind nothing is copied on the way.
     buffers.push_back(group.allocate(bytes_of(inputs[position].shape(), dtypes.back())));
   }
-  for (const Pack& pack : make_packs(infos, packing)) {
+  const std::vector<Pack> packs = make_packs(infos, packing);
+  for (const Pack& pack : packs) {
     std::vector<Tensor> pieces;
     std::vector<TensorView> outputs;
     for (const Pack::Piece& piece : pack.pieces) {
@@ -162,6 +184,7 @@ std::vector<Tensor> reduce_across(Group& group, ReduceOp op,
     }
     AllReduceOptions options = how(pack.byte_count());
     options.op = travelling_op;
+    if (options.label.empty()) options.label = pack_label(&pack - packs.data(), packs.size());
     group.all_reduce(pieces, outputs, options);
   }
   for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -189,7 +212,8 @@ Value reduce_sparse_across(Group& group, ReduceOp op, const PerReplica& value,
     Tensor total = group.all_reduce(*sum, how(sum->bytes().size()));
     return op == ReduceOp::kMean ? divided(total, replica_count) : total;
   }
-  IndexedSlices all = gather_slices(group, std::get<IndexedSlices>(local));
+  const auto& mine = std::get<IndexedSlices>(local);
+  IndexedSlices all = gather_slices(group, mine, how_to_move(how(mine.values.bytes().size())));
   if (op == ReduceOp::kMean) all.values = divided(all.values, replica_count);
   return all;
 }

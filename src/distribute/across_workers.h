@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,6 +14,14 @@
 #include "kernels/arithmetic.h"
 
 namespace fanin {
+
+int host_count(const Group& group);
+
+/// How data travels between the workers, in a sentence for explain().
+std::string describe_travel(const Group& group);
+
+/// AllReduceOptions::label of a pack, counted from 0 here and from 1 there.
+std::string pack_label(std::ptrdiff_t index, std::size_t count);
 
 /// What a spec's algorithm is between workers: of two levels, the second.
 std::string algorithm_between_workers(const std::string& algorithm);
@@ -28,7 +37,8 @@ inline constexpr std::string_view kPacksAreAutomatic =
 /// Of the dense values of one replica.
 std::size_t byte_count(std::span<const PerReplica* const> values);
 
-/// How a pack of so many bytes travels between the workers.
+/// How a pack of so many bytes travels between the workers. All packs of a call belong to one epoch
+/// of the group: it is in the options, or a rank that is late meets the others' next call.
 using HowToTravel = std::function<AllReduceOptions(std::size_t pack_bytes)>;
 
 /// Throws InvalidArgument (kBadDevice) unless the value has a component on each of the worker's

@@ -56,19 +56,23 @@ AutomaticPacking choose_packing(std::size_t gradient_bytes, const PackCost& cost
                       cost.seconds_per_byte * 1024e9, bytes_text(gradient_bytes))};
 }
 
-PackCost measure_pack_cost(Group& group, const AllReduceOptions& options) {
+PackCost measure_pack_cost(Group& group, const AllReduceOptions& how) {
+  AllReduceOptions options = how;
+  if (!options.epoch) options.epoch = group.epoch();
   const double small = measure(group, kShortPackBytes, kShortRounds, options);
   const double large = measure(group, kLongPackBytes, kLongRounds, options);
   std::array<double, 2> numbers = {small, std::max(large - small, 0.0) / kLongPackBytes};
-  group.broadcast(TensorView::over(std::span<double>(numbers), Shape{2}), 0);
+  group.broadcast(TensorView::over(std::span<double>(numbers), Shape{2}), 0,
+                  {.timeout = options.timeout, .epoch = options.epoch});
   return {numbers[0], numbers[1]};
 }
 
 AutomaticPacking PackingOfGroup::choose(std::size_t gradient_bytes,
                                         const AllReduceOptions& options) {
-  if (!cost_ || epoch_ != group_->epoch()) {
+  const std::uint64_t now = options.epoch.value_or(group_->epoch());
+  if (!cost_ || epoch_ != now) {
     cost_ = measure_pack_cost(*group_, options);
-    epoch_ = group_->epoch();
+    epoch_ = now;
   }
   return choose_packing(gradient_bytes, *cost_);
 }

@@ -4,7 +4,7 @@
 
 #include "core/require.h"
 #include "distribute/across_workers.h"
-#include "distribute/bound_call.h"
+#include "distribute/host_levels.h"
 
 namespace fanin {
 
@@ -33,20 +33,28 @@ std::vector<AllReduceSpec::Element> CollectiveAllReduce::choices() const {
 std::vector<std::string> CollectiveAllReduce::notes(const CommunicationOptions& options) const {
   std::vector<std::string> notes = {
       fmt::format("{} workers with {} replicas each, by {}", group_.size(), devices_.size(),
-                  call_options(options).algorithm),
-      describe_ways(group_.size())};
+                  between_processes(options)),
+      describe_travel(group_)};
   if (packing(options).bytes_per_pack == 0) notes.emplace_back(kPacksAreAutomatic);
   return notes;
+}
+
+std::string CollectiveAllReduce::between_processes(const CommunicationOptions& options) const {
+  if (merge(options_, options).implementation == Implementation::kRing) return "ring";
+  return host_count(group_) == 1 ? "direct" : std::string(kAutomatic);
 }
 
 AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& options) const {
   const CommunicationOptions merged = merge(options_, options);
   AllReduceOptions result;
-  result.algorithm = merged.implementation == Implementation::kRing ? "ring" : "direct";
+  result.algorithm = between_processes(options);
+  result.epoch = epoch_;
   if (merged.timeout_seconds)
     result.timeout = std::chrono::duration<double>(*merged.timeout_seconds);
   return result;
 }
+
+void CollectiveAllReduce::begin_call() const { epoch_ = group_.epoch(); }
 
 void CollectiveAllReduce::check_devices(const PerReplica& value) const {
   check_worker_devices(value, devices_);

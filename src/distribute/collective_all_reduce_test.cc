@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <utility>
+
+#include "distribute/across_workers.h"
 #include "distribute/test_groups.h"
 #include "fanin/error.h"
 
@@ -105,6 +109,81 @@ TEST(CollectiveAllReduce, ChoosesPacksWhereNobodySaysTheirSize) {
     EXPECT_EQ(first_of<float>(ops.reduce(ReduceOp::kSum, pairs[0].value, devices.front()),
                               devices.front()),
               4.0F);
+  });
+}
+
+TEST(CollectiveAllReduce, WhoIsLateBetweenTwoPacksDoesNotMeetTheNextCall) {
+  std::vector<Group> groups = in_process(2, test::Seconds(0.3));
+  test::on_all_ranks(groups, [](Group& group) {
+    const PerReplica first = filled(devices_of(1), 100, 1.0F);
+    const PerReplica second = filled(devices_of(1), 100, 10.0F);
+    bool is_late = group.rank() == 1;
+    for (int tries = 0; tries < 20; ++tries) {
+      int packs = 0;
+      const std::uint64_t epoch = group.epoch();
+      const auto how = [&](std::size_t) {
+        if (++packs == 2 && std::exchange(is_late, false))
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        return AllReduceOptions{.algorithm = "direct", .epoch = epoch};
+      };
+      try {
+        const std::vector<Tensor> sums = reduce_across(
+            group, ReduceOp::kSum, std::array{&first, &second}, {.bytes_per_pack = 1}, how);
+        EXPECT_EQ(sums[0].to_vector<float>().front(), 2);
+        EXPECT_EQ(sums[1].to_vector<float>().front(), 20);
+        EXPECT_GT(tries, 0);
+        return;
+      } catch (const DeadlineExceeded&) {  // of the one who waits, and told to the other
+      }
+    }
+    ADD_FAILURE() << "rank " << group.rank() << " never came through";
+  });
+}
+
+TEST(CollectiveAllReduce, ErrorsNamePackAndRank) {
+  std::vector<Group> groups = in_process(2, test::Seconds(20));
+  const std::vector<Device> devices = devices_of(1);
+  const CollectiveAllReduce ops(groups[0], devices, {.bytes_per_pack = 4, .timeout_seconds = 0.1});
+  const PerReplica value = filled(devices, 10, 1.0F);
+  EXPECT_THAT(error_of([&] {
+                ops.batch_reduce(ReduceOp::kSum, {{{value, value}, {value, value}}});
+              }),
+              AllOf(HasSubstr("for rank 1"), HasSubstr("(operation 1, pack 1 of 2)")));
+}
+
+TEST(CollectiveAllReduce, SparseValuesEndByTheDeadlineOfTheCall) {
+  std::vector<Group> groups = in_process(2, test::Seconds(60));
+  const std::vector<Device> devices = devices_of(1);
+  const CollectiveAllReduce ops(groups[0], devices);
+  const PerReplica value(
+      std::vector<Value>{IndexedSlices{.values = Tensor::of<float>({1}, Shape{1, 1}),
+                                       .indices = Tensor::of<std::int64_t>({0}, Shape{1}),
+                                       .dense_shape = std::nullopt}});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(error_of([&] { ops.reduce(ReduceOp::kSum, value, value, {.timeout_seconds = 0.1}); }),
+              HasSubstr("for rank 1, until the deadline"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, test::Seconds(30));
+}
+
+TEST(CollectiveAllReduce, FollowsTheHostsWhereThereAreSeveral) {
+  std::vector<Group> groups;
+  for (auto& transport : test::make_message_transports({0, 0, 1, 1}, 32 << 10))
+    groups.emplace_back(std::move(transport), test::Seconds(30));
+  test::on_all_ranks(groups, [](Group& group) {
+    const std::vector<Device> devices = devices_of(1);
+    const CollectiveAllReduce ops(group, devices);
+    const ReductionPlan plan =
+        ops.plan(ReduceOp::kSum, devices, {{"a", DType::kFloat32, Shape{10}}});
+    EXPECT_EQ(plan.request.between_processes, "auto");
+    EXPECT_THAT(plan.notes,
+                testing::Contains(HasSubstr("4 workers on 2 hosts: the steps of the algorithm")));
+    const CommunicationOptions ring{.implementation = Implementation::kRing};
+    for (const CommunicationOptions& options : {CommunicationOptions(), ring})
+      for (const std::size_t count : {1U, 5'000U, 100'000U}) {
+        const PerReplica value = filled(devices, count, 2.0F);
+        EXPECT_EQ(first_of<float>(ops.reduce(ReduceOp::kSum, value, value, options), devices[0]),
+                  8.0F);
+      }
   });
 }
 

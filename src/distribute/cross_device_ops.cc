@@ -107,6 +107,10 @@ std::vector<std::string> CrossDeviceOps::notes(const CommunicationOptions& /*opt
   return {};
 }
 
+std::string CrossDeviceOps::between_processes(const CommunicationOptions& /*options*/) const {
+  return {};
+}
+
 ReductionRequest CrossDeviceOps::make_request(ReduceOp op, const Topology& topology,
                                               std::vector<TensorInfo> tensors,
                                               const CommunicationOptions& options) const {
@@ -114,7 +118,8 @@ ReductionRequest CrossDeviceOps::make_request(ReduceOp op, const Topology& topol
           .topology = topology,
           .tensors = std::move(tensors),
           .packing = packing(options),
-          .choices = choices()};
+          .choices = choices(),
+          .between_processes = between_processes(options)};
 }
 
 void CrossDeviceOps::check_devices(const PerReplica& /*value*/) const {}
@@ -195,6 +200,7 @@ std::vector<Tensor> CrossDeviceOps::reduce_dense(ReduceOp op,
 
 std::vector<Result> CrossDeviceOps::reduce_items(ReduceOp op, std::span<const Item> items,
                                                  const CommunicationOptions& options) const {
+  begin_call();
   try {
     check(op);
     check(options);

@@ -16,7 +16,8 @@ AllReduceOptions widened(const MoveOptions& options) {
           .extents = options.extents,
           .in_background = options.in_background,
           .priority = options.priority,
-          .epoch = options.epoch};
+          .epoch = options.epoch,
+          .label = options.label};
 }
 
 }  // namespace
@@ -35,7 +36,10 @@ bool Group::serves_threads() const { return state_->transport().serves_threads()
 std::vector<int> Group::hosts() const { return state_->transport().hosts(); }
 
 std::vector<int> Group::cores() const { return state_->transport().cores(); }
-std::uint64_t Group::epoch() const { return state_->transport().epoch(); }
+std::uint64_t Group::epoch() const {
+  state_->transport().listen();
+  return state_->transport().epoch();
+}
 
 Buffer Group::allocate(std::size_t bytes) { return state_->allocate(bytes); }
 

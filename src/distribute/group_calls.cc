@@ -181,7 +181,7 @@ std::optional<Tensor> Group::State::collect(const Arguments& arguments) {
     end_epoch_if_thrown(bench.lane, ticket, [&] { make_room(bound.request()); });
     run(bench, ticket, bound, options, place, !has_handles_);
   } else {
-    Call call = make_call(ticket, options.timeout, describe(request));
+    Call call = make_call(ticket, options, describe(request));
     call.in_background = options.in_background;
     call.place = &place;
     end_epoch_if_thrown(bench.lane, ticket, [&] {

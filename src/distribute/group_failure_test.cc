@@ -320,6 +320,31 @@ TEST(GroupFailure, WhatALateRankPutsIntoATradedSlotIsNotSeen) {
         << step;
 }
 
+TEST(GroupFailure, TheLastSignOfLifeIsTheLastOfAllOperations) {
+  std::vector<Group> groups = in_process(2, 300ms);
+  on_all_ranks(groups, [](Group& group) {
+    for (int i = 0; i < 2; ++i) group.barrier();
+    if (group.rank() == 1) return;
+    EXPECT_THAT(error_of([&] { group.barrier(); }), HasSubstr("it last entered operation 2"));
+    std::vector<float> got(1);
+    EXPECT_THAT(error_of([&] { group.receive(TensorView::over(std::span(got), Shape{1}), 1); }),
+                HasSubstr("it last entered operation 2 of an earlier epoch"));
+  });
+}
+
+TEST(GroupFailure, WhoWasTooLateForShrinkingTriesTheSameAgain) {
+  std::vector<Group> groups = in_process(2, 200ms);
+  EXPECT_THAT(error_of([&] { groups[0].shrink(); }), HasSubstr("does not shrink it"));
+  EXPECT_THAT(error_of([&] { groups[0].shrink(); }), HasSubstr("does not shrink it"));
+  on_all_ranks(groups, [](Group& group) {
+    group = group.shrink();
+    EXPECT_EQ(group.size(), 2);
+    const std::vector<float> ones(100, 1);
+    EXPECT_EQ(group.all_reduce(test::tensor_over(ones)).to_vector<float>(),
+              std::vector<float>(100, 2));
+  });
+}
+
 TEST(GroupFailure, ShrinkingNamesWhoLivesAndDoesNotCome) {
   std::vector<Group> groups = in_process(2, Seconds(0.1));
   EXPECT_THAT(error_of([&] { groups[0].shrink(); }),

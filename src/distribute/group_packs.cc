@@ -70,14 +70,22 @@ class GroupPacks : public PackRunner, public PackStarter {
  private:
   AllReduceOptions between_workers(std::size_t pack, const ReductionOptions& options) const {
     AllReduceOptions how;
+    const ReductionRequest& request = plan_.request;
     how.algorithm =
-        algorithm_between_workers(plan_.request.choices[plan_.packs[pack].choice].algorithm);
+        request.between_processes.empty()
+            ? algorithm_between_workers(request.choices[plan_.packs[pack].choice].algorithm)
+            : request.between_processes;
     how.op = divides_at_the_end() ? ReduceOp::kSum : plan_.request.op;
     how.step = options.step;
     how.timeout = options.timeout;
     how.priority = priority_of(plan_.packs[pack], options);
     how.epoch = epoch_;
+    how.label = label_of(pack);
     return how;
+  }
+
+  std::string label_of(std::size_t pack) const {
+    return pack_label(static_cast<std::ptrdiff_t>(pack), plan_.packs.size());
   }
 
   bool divides_at_the_end() const {
@@ -176,7 +184,8 @@ class GroupPacks : public PackRunner, public PackStarter {
                                       {.step = options.step,
                                        .timeout = options.timeout,
                                        .in_background = in_background,
-                                       .epoch = epoch_});
+                                       .epoch = epoch_,
+                                       .label = label_of(pack)});
     if (plan_.request.op == ReduceOp::kMean)
       all.values =
           divided(all.values, static_cast<std::size_t>(plan_.request.topology.rank_count()));

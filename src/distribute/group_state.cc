@@ -23,6 +23,16 @@ std::unique_ptr<Transport> open_beside(Transport& transport, int channel) {
   return transport.open(channel, 0, ranks, 0);
 }
 
+/// "all_reduce of float32 [4] by direct (operation 3 of epoch 1, step 7, pack 2 of 5)".
+std::string describe_call(std::string_view text, const Ticket& ticket,
+                          std::optional<std::int64_t> step, std::string_view label) {
+  std::string which = fmt::format("operation {}", ticket.number);
+  if (ticket.epoch != 0) which += fmt::format(" of epoch {}", ticket.epoch);
+  if (step) which += fmt::format(", step {}", *step);
+  if (!label.empty()) which += fmt::format(", {}", label);
+  return fmt::format("{} ({})", text, which);
+}
+
 // How often a group shrinks: a few times, if at all.
 constexpr int kShrinkBits = 16;
 
@@ -39,6 +49,7 @@ Group::State::State(std::unique_ptr<Transport> transport, std::chrono::duration<
     commons_->registered = std::make_shared<RegisteredPool>(this->transport());
   pad_ = std::make_unique<Pad>(commons_->registered);
   automatic_ = choose_algorithms({this->transport().hosts(), this->transport().cores()});
+  tell_lanes_of_each_other();
 }
 
 Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> transports,
@@ -54,11 +65,21 @@ Group::State::State(std::array<std::unique_ptr<Transport>, kChannelsOfGroup> tra
   // What earlier groups have left on the channels counts as of earlier epochs.
   transport().begin_epoch(first_epoch);
   lanes_.back().lane.set_common_windows(transport());
+  tell_lanes_of_each_other();
 }
 
 Buffer Group::State::allocate(std::size_t bytes) {
   if (commons_->registered) return commons_->registered->allocate(bytes);
   return Context::process().buffers().allocate(bytes);
+}
+
+/// What a rank does on one of them is a sign of life for those who wait on another.
+void Group::State::tell_lanes_of_each_other() {
+  Transport& first = lanes_.front().lane.transport();
+  Transport& second = lanes_.back().lane.transport();
+  first.set_beside({&second});
+  second.set_beside({&first});
+  post_.transport().set_beside({&first, &second});
 }
 
 Ticket Group::State::next_ticket(const std::optional<std::uint64_t>& epoch) {
@@ -87,17 +108,17 @@ BoundCall& Group::State::bind(Bench& bench, Request request) {
   return calls.front();
 }
 
-Call Group::State::make_call(const Ticket& ticket, const Timeout& timeout, std::string text) const {
+Call Group::State::make_call(const Ticket& ticket, const AllReduceOptions& options,
+                             std::string text) const {
   return {.epoch = ticket.epoch,
-          .timeout = timeout.value_or(timeout_),
-          .describe = [text = std::move(text), ticket] {
-            return fmt::format("{} (operation {}{})", text, ticket.number,
-                               ticket.epoch == 0 ? "" : fmt::format(" of epoch {}", ticket.epoch));
+          .timeout = options.timeout.value_or(timeout_),
+          .describe = [text = std::move(text), ticket, step = options.step, label = options.label] {
+            return describe_call(text, ticket, step, label);
           }};
 }
 
 void Group::State::refuse(Bench& bench, const Ticket& ticket, std::string_view sentence) {
-  Call call = make_call(ticket, std::nullopt, "telling that arguments were refused");
+  Call call = make_call(ticket, {}, "telling that arguments were refused");
   end_epoch_if_thrown(bench.lane, ticket,
                       [&] { bench.lane.refuse(ticket, refusal_note(sentence), call); });
 }
@@ -138,7 +159,7 @@ std::vector<std::int64_t> Group::State::told_by(Lane& lane, int rank, const Tick
 void Group::State::run(Bench& bench, const Ticket& ticket, BoundCall& bound,
                        const AllReduceOptions& options, Precedence::Place& place, bool is_alone) {
   const auto text = [&] {
-    return make_call(ticket, std::nullopt, describe(bound.request())).describe();
+    return describe_call(describe(bound.request()), ticket, options.step, options.label);
   };
   Call call{.epoch = ticket.epoch,
             .timeout = options.timeout.value_or(timeout_),
@@ -163,7 +184,9 @@ void Group::State::barrier(const MoveOptions& options) {
   Bench& bench = take_bench(ticket);
   check_or_refuse(bench, ticket, [&] { check_timeout(options.timeout); });
   const Request request;
-  Call call = make_call(ticket, options.timeout, describe(request));
+  Call call =
+      make_call(ticket, {.step = options.step, .timeout = options.timeout, .label = options.label},
+                describe(request));
   call.in_background = options.in_background;
   end_epoch_if_thrown(bench.lane, ticket,
                       [&] { meet(bench.lane, ticket, request, options.step, {}, call); });
@@ -175,7 +198,7 @@ std::optional<Group> Group::State::subgroup(std::span<const int> ranks) {
   check_or_refuse(bench, ticket, [&] { check_ranks(ranks, transport().size()); });
   const Request request{.operation = Request::Operation::kSubgroup,
                         .ranks = std::vector<int>(ranks.begin(), ranks.end())};
-  Call call = make_call(ticket, std::nullopt, describe(request));
+  Call call = make_call(ticket, {}, describe(request));
   std::optional<Group> group;
   end_epoch_if_thrown(bench.lane, ticket, [&] {
     const std::array mine = {static_cast<std::int64_t>(transport().used_channels()),
@@ -193,7 +216,7 @@ std::optional<Group> Group::State::subgroup(std::span<const int> ranks) {
     if (is_member)
       group = open(channel, ranks, flag_value(ticket.epoch, ticket.number), first_epoch);
   });
-  barrier({});  // all have opened it
+  barrier({.epoch = ticket.epoch});  // all have opened it
   return group;
 }
 
@@ -209,8 +232,9 @@ Group Group::State::open(int channel, std::span<const int> ranks, std::uint64_t 
 Group Group::State::shrink() {
   for (int lane = 0; lane < Lane::kCount; ++lane)
     if (has_handles_) progress_.wait_for_lane(lane);
-  const std::uint64_t generation = (first_epoch_ << kShrinkBits) + ++shrink_count_;
+  const std::uint64_t generation = (first_epoch_ << kShrinkBits) + shrink_count_ + 1;
   const Survivors survivors = find_survivors(transport(), generation, timeout_);
+  ++shrink_count_;  // whoever comes too late for the others tries the same again
   Group group = open(survivors.channel, survivors.ranks, generation, survivors.first_epoch);
   meet_survivors(transport(), generation, survivors, timeout_);
   return group;

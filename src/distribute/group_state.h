@@ -81,7 +81,7 @@ class Group::State {
   }
   BoundCall& bind(Bench& bench, Request request);
 
-  Call make_call(const Ticket& ticket, const Timeout& timeout, std::string text) const;
+  Call make_call(const Ticket& ticket, const AllReduceOptions& options, std::string text) const;
 
   /// Runs `check`, which looks at arguments; what it throws is told to the others.
   void refuse(Bench& bench, const Ticket& ticket, std::string_view sentence);
@@ -132,6 +132,7 @@ class Group::State {
                                                          : automatic_.long_all_reduce;
   }
   Request request_of(const Arguments& arguments);
+  void tell_lanes_of_each_other();
 
   std::chrono::duration<double> timeout_;
   std::shared_ptr<GroupCommons> commons_;

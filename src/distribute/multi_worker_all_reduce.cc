@@ -6,7 +6,6 @@
 
 #include "core/require.h"
 #include "distribute/across_workers.h"
-#include "distribute/bound_call.h"
 
 namespace fanin {
 namespace {
@@ -71,6 +70,7 @@ AllReduceOptions MultiWorkerAllReduce::how_to_travel(std::size_t pack_bytes,
       algorithm_between_workers(spec_.elements()[spec_.select(pack_bytes)].algorithm);
   if (options.timeout_seconds)
     result.timeout = std::chrono::duration<double>(*options.timeout_seconds);
+  result.epoch = epoch_;
   return result;
 }
 
@@ -78,12 +78,15 @@ std::vector<std::string> MultiWorkerAllReduce::notes(const CommunicationOptions&
   if (group_ == nullptr) return {};
   std::vector<std::string> notes = {
       fmt::format("one process a worker: this is worker {} of {}; replicas of one worker are "
-                  "summed in one pass, and shards have nothing to do between processes of one "
-                  "host",
+                  "summed in one pass, and shards have nothing to do between processes",
                   group_->rank(), group_->size()),
-      describe_ways(group_->size())};
+      describe_travel(*group_)};
   if (is_automatic(packing(options))) notes.emplace_back(kPacksAreAutomatic);
   return notes;
+}
+
+void MultiWorkerAllReduce::begin_call() const {
+  if (group_ != nullptr) epoch_ = group_->epoch();
 }
 
 void MultiWorkerAllReduce::check_devices(const PerReplica& value) const {

@@ -114,10 +114,12 @@ void PostOffice::receive(const TensorView& out, int from, const PostOptions& opt
 }
 
 Handle PostOffice::start_send(const Tensor& tensor, int to, const PostOptions& options) {
+  transport_->require_threads();  // before the message has a number
   return start(make_send(tensor, to, options));
 }
 
 Handle PostOffice::start_receive(const TensorView& out, int from, const PostOptions& options) {
+  transport_->require_threads();
   return start(make_receive(out, from, options));
 }
 
@@ -126,7 +128,7 @@ void PostOffice::run(Transfer transfer) {
   const auto mine = transfers_.insert(transfers_.end(), std::move(transfer));
   mine->call.describe = [mine] { return mine->describe(); };
   while (!mine->is_done) {
-    if (!advance_all() && !mine->is_done) wait_for_first();
+    if (!advance_all() && !mine->is_done) wait_for_one();
     // The thread of the handles may have something to do.
     lock.unlock();
     lock.lock();
@@ -137,7 +139,6 @@ void PostOffice::run(Transfer transfer) {
 }
 
 Handle PostOffice::start(Transfer transfer) {
-  transport_->require_threads();
   const std::lock_guard lock(mutex_);
   transfer.handle = std::make_shared<Handle::State>();
   const auto mine = transfers_.insert(transfers_.end(), std::move(transfer));
@@ -167,25 +168,30 @@ void PostOffice::run_handles() {
       }
       each = next;
     }
-    if (!has_moved && has_handles()) wait_for_first();
+    if (!has_moved && has_handles()) wait_for_one();
     lock.unlock();
     lock.lock();
   }
 }
 
-/// Rests for a moment; what ends the wait of the oldest ends the epoch, so that all end.
-void PostOffice::wait_for_first() {
-  const auto first = std::ranges::find(transfers_, false, &Transfer::is_done);
-  if (first == transfers_.end()) return;
+/// Rests for a moment, for another transfer each time, so that no death stays unseen; what ends the
+/// wait for one ends the epoch, so that all end.
+void PostOffice::wait_for_one() {
+  const auto is_under_way = [](const Transfer& each) { return !each.is_done; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(transfers_, is_under_way));
+  if (count == 0) return;
+  auto one = std::ranges::find_if(transfers_, is_under_way);
+  for (std::size_t skipped = ++waits_ % count; skipped > 0; --skipped)
+    one = std::find_if(std::next(one), transfers_.end(), is_under_way);
   try {
-    links_.wait(first->peer, first->call);
+    links_.wait(one->peer, one->call);
     for (Transfer& other : transfers_)
       if (!other.is_done && Clock::now() >= other.call.until())
         links_.wait(other.peer, other.call);  // throws
   } catch (const Error& error) {
-    transport_->end_epoch(first->call.epoch, {transport_->rank(), error.kind(), error.what()});
+    transport_->end_epoch(one->call.epoch, {transport_->rank(), error.kind(), error.what()});
     for (Transfer& other : transfers_) {
-      if (other.is_done || other.call.epoch != first->call.epoch) continue;
+      if (other.is_done || other.call.epoch != one->call.epoch) continue;
       other.error = std::current_exception();
       other.is_done = true;
     }

@@ -26,6 +26,8 @@ class PostOffice {
   PostOffice(const PostOffice&) = delete;
   PostOffice& operator=(const PostOffice&) = delete;
 
+  Transport& transport() { return *transport_; }
+
   /// As the functions of Group.
   void send(const Tensor& tensor, int to, const PostOptions& options);
   void receive(const TensorView& out, int from, const PostOptions& options);
@@ -69,7 +71,7 @@ class PostOffice {
   void post_block(Transfer& transfer);
   void answer(const Transfer& transfer, std::string_view refusal);
   MessageName name_of(const Transfer& transfer, bool is_answer, std::int32_t block) const;
-  void wait_for_first();
+  void wait_for_one();
 
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Links> own_links_;  // where the transport has none
@@ -79,6 +81,7 @@ class PostOffice {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Transfer> transfers_;  // the oldest first
+  std::size_t waits_ = 0;          // so far
   std::uint64_t epoch_ = 0;
   // (sends, peer, tag): how many there were in this epoch.
   std::map<std::tuple<bool, int, std::uint32_t>, std::uint64_t> counts_;

@@ -22,6 +22,12 @@ std::size_t round_up(std::size_t number, std::size_t step) {
   return (number + step - 1) / step * step;
 }
 
+[[noreturn]] void throw_no_room(std::size_t bytes, std::size_t pool_bytes) {
+  throw Unavailable(
+      fmt::format("there are no {} in one piece of the registered memory, which has {}",
+                  bytes_text(bytes), bytes_text(pool_bytes)));
+}
+
 }  // namespace
 
 RegisteredPool::RegisteredPool(Transport& transport)
@@ -31,6 +37,8 @@ RegisteredPool::RegisteredPool(Transport& transport)
 
 Buffer RegisteredPool::allocate(std::size_t bytes) {
   if (bytes == 0) return {};
+  // First, so that what is rounded up fits a size_t.
+  if (bytes > bytes_.size()) throw_no_room(bytes, bytes_.size());
   const std::size_t step = bytes >= kHugePage ? kHugePage : kPage;
   const std::size_t wanted = round_up(bytes, kPage);
   const std::lock_guard lock(mutex_);
@@ -50,9 +58,7 @@ Buffer RegisteredPool::allocate(std::size_t bytes) {
                                        }),
             bytes};
   }
-  throw Unavailable(
-      fmt::format("there are no {} in one piece of the registered memory, which has {}",
-                  bytes_text(bytes), bytes_text(bytes_.size())));
+  throw_no_room(bytes, bytes_.size());
 }
 
 void RegisteredPool::give_back(std::size_t offset, std::size_t bytes) {

@@ -27,15 +27,17 @@ std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
 }  // namespace
 
 void resync(Group& group, std::span<const TensorView> parameters, int root) {
-  for (const TensorView& parameter : parameters) group.broadcast(parameter, root);
+  const MoveOptions options{.epoch = group.epoch()};
+  for (const TensorView& parameter : parameters) group.broadcast(parameter, root, options);
 }
 
 void resync(Group& group, std::span<Variable> variables, int root) {
+  const MoveOptions options{.epoch = group.epoch()};
   for (Variable& variable : variables) {
     const Tensor mine = variable.value();
     Buffer buffer = group.allocate(mine.bytes().size());
     std::memcpy(buffer.bytes().data(), mine.bytes().data(), buffer.size());
-    group.broadcast({buffer.bytes(), mine.dtype(), mine.shape()}, root);
+    group.broadcast({buffer.bytes(), mine.dtype(), mine.shape()}, root, options);
     variable.assign(Tensor(std::move(buffer), mine.dtype(), mine.shape(), mine.device()));
   }
 }

@@ -27,7 +27,9 @@ Tensor with_64_bits(const Tensor& indices) {
 
 }  // namespace
 
-IndexedSlices gather_slices(Group& group, const IndexedSlices& mine, const MoveOptions& options) {
+IndexedSlices gather_slices(Group& group, const IndexedSlices& mine, const MoveOptions& how) {
+  MoveOptions options = how;
+  if (!options.epoch) options.epoch = group.epoch();
   const std::vector<std::int64_t> head = head_of(mine);
   const std::int64_t length = static_cast<std::int64_t>(head.size());
   const std::vector<std::int64_t> lengths =

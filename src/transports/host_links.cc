@@ -9,6 +9,7 @@
 #include "fanin/context.h"
 #include "transports/epoch.h"
 #include "transports/patience.h"
+#include "transports/ring_count.h"
 
 namespace fanin {
 namespace {
@@ -140,13 +141,14 @@ class HostLinks : public Links {
     return transport_.window(rank).subspan((first + count % ring_lines_) * kLine);
   }
 
-  /// A count of this epoch; of another one it is 0.
-  std::uint64_t read_count(const std::atomic<std::uint64_t>& word) const {
+  /// The lower bits of a count of this epoch; none if the word is of another one.
+  std::optional<std::uint64_t> read_count(const std::atomic<std::uint64_t>& word) const {
     const std::uint64_t value = word.load(std::memory_order_acquire);
-    return epoch_of(value) == (epoch_ & (~std::uint64_t{0} >> kCountBits)) ? count_of(value) : 0;
+    if (epoch_of(value) != (epoch_ & (~std::uint64_t{0} >> kCountBits))) return std::nullopt;
+    return count_of(value);
   }
   void write_count(std::atomic<std::uint64_t>& word, std::uint64_t count) const {
-    word.store(flag_value(epoch_, count), std::memory_order_release);
+    word.store(flag_value(epoch_, count_of(count)), std::memory_order_release);
   }
 
   /// Lines up to the end of the ring, at most `wanted`.
@@ -159,7 +161,9 @@ class HostLinks : public Links {
     Peer& peer = at(to);
     if (peer.waiting.empty()) return false;
     const int me = transport_.rank();
-    const std::uint64_t free_until = read_count(counts(to, me).read) + ring_lines_;
+    const auto read_there = read_count(counts(to, me).read);
+    const std::uint64_t free_until =
+        (read_there ? count_up_to(peer.written, *read_there) : 0) + ring_lines_;
     const std::uint64_t before = peer.written;
     while (!peer.waiting.empty() && peer.written < free_until) {
       Waiting& first = peer.waiting.front();
@@ -181,7 +185,8 @@ class HostLinks : public Links {
   bool pull(int from) {
     Peer& peer = at(from);
     const int me = transport_.rank();
-    const std::uint64_t written = read_count(counts(from, me).written);
+    const auto written_there = read_count(counts(from, me).written);
+    const std::uint64_t written = written_there ? count_from(peer.read, *written_there) : peer.read;
     const std::uint64_t before = peer.read;
     while (peer.read < written) {
       if (!peer.has_header) {

@@ -32,8 +32,13 @@ void Transport::fetch(int peer, std::span<const Fetched>, const Call& call) {
 }
 
 std::string describe_last_sign(const Transport& transport, int rank) {
-  const std::uint64_t last = std::max(transport.peek(rank, Transport::kCallFlags),
-                                      transport.peek(rank, Transport::kCallFlags + 1));
+  std::uint64_t last = 0;
+  const auto look = [&](const Transport& at) {
+    for (const int flag : {Transport::kCallFlags, Transport::kCallFlags + 1})
+      last = std::max(last, at.peek(rank, flag));
+  };
+  look(transport);
+  for (const Transport* const other : transport.beside()) look(*other);
   if (count_of(last) == 0) return "it has not entered any operation of this epoch";
   return fmt::format("it last entered operation {}{}", count_of(last),
                      epoch_of(last) == transport.epoch() ? "" : " of an earlier epoch");

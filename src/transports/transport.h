@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fanin/error.h"
@@ -291,6 +292,14 @@ class Transport {
   /// each: those that it uses, and those that others use with whom it was there.
   static constexpr int kChannelCount = 64;
   virtual std::uint64_t used_channels() const = 0;
+
+  /// Transports of the same group, which live as long: what a rank has entered there is a sign of
+  /// life too.
+  void set_beside(std::vector<const Transport*> others) { beside_ = std::move(others); }
+  const std::vector<const Transport*>& beside() const { return beside_; }
+
+ private:
+  std::vector<const Transport*> beside_;
 };
 
 }  // namespace fanin
