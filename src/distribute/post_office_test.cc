@@ -203,6 +203,18 @@ TEST(PostOffice, RefusesWhatCannotBe) {
               HasSubstr("a timeout must be above 0 s, got -1 s"));
 }
 
+TEST(PostOffice, WhoHasLeftIsMissedAlsoByThoseWhoWaitForAnotherFirst) {
+  std::vector<Group> groups = in_process(3, 20s);
+  groups.pop_back();
+  std::vector<float> from_1(1);
+  std::vector<float> from_2(1);
+  Handle first = groups[0].start_receive(view_of(from_1), 1);
+  Handle second = groups[0].start_receive(view_of(from_2), 2);
+  EXPECT_THAT(error_of([&] { second.wait(); }),
+              HasSubstr("rank 0 waited for rank 2, which has left the group or died"));
+  EXPECT_THAT(error_of([&] { first.wait(); }), HasSubstr("rank 2"));
+}
+
 TEST(PostOffice, ARankThatLeavesIsAPeerFailure) {
   std::vector<Group> groups = in_process(2);
   groups.pop_back();
