@@ -49,6 +49,7 @@ class CollectiveAllReduce : public CrossDeviceOps {
   Group& group_;
   std::vector<Device> devices_;
   CommunicationOptions options_;
+  bool has_several_hosts_;
   mutable PackingOfGroup automatic_;
   mutable std::uint64_t epoch_ = 0;  // of the call that is under way
 };

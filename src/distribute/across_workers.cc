@@ -38,7 +38,11 @@ Tensor fold_to(Buffer buffer, const Arithmetic& arithmetic, std::span<const Oper
 
 /// For the calls of a sum that only move data.
 MoveOptions how_to_move(const AllReduceOptions& options) {
-  return {.step = options.step, .timeout = options.timeout, .epoch = options.epoch};
+  return {.step = options.step,
+          .timeout = options.timeout,
+          .in_background = options.in_background,
+          .epoch = options.epoch,
+          .label = options.label};
 }
 
 /// Mean of 64-bit integers, whose partial sums fit no dtype: the workers' terms are gathered.

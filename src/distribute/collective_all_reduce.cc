@@ -11,7 +11,11 @@ namespace fanin {
 CollectiveAllReduce::CollectiveAllReduce(Group& group, std::vector<Device> devices,
                                          const CommunicationOptions& options,
                                          std::optional<int> group_size)
-    : group_(group), devices_(std::move(devices)), options_(options), automatic_(group) {
+    : group_(group),
+      devices_(std::move(devices)),
+      options_(options),
+      has_several_hosts_(host_count(group) > 1),
+      automatic_(group) {
   check(options_);
   require(!devices_.empty(), ErrorKind::kEmpty,
           "a worker needs at least one device, such as /cpu:0");
@@ -41,7 +45,7 @@ std::vector<std::string> CollectiveAllReduce::notes(const CommunicationOptions& 
 
 std::string CollectiveAllReduce::between_processes(const CommunicationOptions& options) const {
   if (merge(options_, options).implementation == Implementation::kRing) return "ring";
-  return host_count(group_) == 1 ? "direct" : std::string(kAutomatic);
+  return has_several_hosts_ ? std::string(kAutomatic) : "direct";
 }
 
 AllReduceOptions CollectiveAllReduce::call_options(const CommunicationOptions& options) const {

@@ -8,6 +8,7 @@
 #include "distribute/across_workers.h"
 #include "distribute/test_groups.h"
 #include "fanin/error.h"
+#include "fanin/multi_worker_all_reduce.h"
 
 namespace fanin {
 namespace {
@@ -140,6 +141,69 @@ TEST(CollectiveAllReduce, WhoIsLateBetweenTwoPacksDoesNotMeetTheNextCall) {
   });
 }
 
+PerReplica slices_of(const Device& device, float value) {
+  return PerReplica(std::vector<Value>{
+      IndexedSlices{.values = Tensor::of<float>({value}, Shape{1, 1}).on(device),
+                    .indices = Tensor::of<std::int64_t>({0}, Shape{1}).on(device),
+                    .dense_shape = std::nullopt}});
+}
+
+/// One of its workers is late once, before the second value of a call.
+template <typename Ops>
+class Late : public Ops {
+ public:
+  template <typename... Args>
+  explicit Late(bool is_late, Args&&... args)
+      : Ops(std::forward<Args>(args)...), is_late_(is_late) {}
+
+ protected:
+  Value reduce_sparse(ReduceOp op, const PerReplica& value,
+                      const CommunicationOptions& options) const override {
+    if (++values_ == 2 && is_late_) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return Ops::reduce_sparse(op, value, options);
+  }
+
+ private:
+  bool is_late_;
+  mutable int values_ = 0;
+};
+
+/// Reduces two values again and again until it is done. Nobody takes one for the other.
+void expect_values_apart(const CrossDeviceOps& ops, const Device& device) {
+  const std::vector<ReducePair> pairs = {{slices_of(device, 1), device},
+                                         {slices_of(device, 10), device}};
+  for (int tries = 0; tries < 20; ++tries) try {
+      const std::vector<Result> results = ops.batch_reduce(ReduceOp::kSum, pairs);
+      const auto values_of = [&](std::size_t i) {
+        return std::get<IndexedSlices>(value_on(results[i], device)).values.to_vector<float>();
+      };
+      EXPECT_THAT(values_of(0), testing::ElementsAre(1, 1));
+      EXPECT_THAT(values_of(1), testing::ElementsAre(10, 10));
+      return;
+    } catch (const DeadlineExceeded&) {  // of the one who waits, and told to the other
+    }
+  ADD_FAILURE() << "never came through";
+}
+
+TEST(CollectiveAllReduce, WhoIsLateBetweenTwoValuesDoesNotMeetTheNextCall) {
+  std::vector<Group> groups = in_process(2, test::Seconds(0.3));
+  test::on_all_ranks(groups, [](Group& group) {
+    const std::vector<Device> devices = devices_of(1);
+    expect_values_apart(Late<CollectiveAllReduce>(group.rank() == 1, group, devices), devices[0]);
+  });
+}
+
+TEST(MultiWorkerAllReduceInGroups, WhoIsLateBetweenTwoValuesDoesNotMeetTheNextCall) {
+  std::vector<Group> groups = in_process(2, test::Seconds(0.3));
+  test::on_all_ranks(groups, [](Group& group) {
+    const std::vector<std::string> workers = {"/job:worker/task:0", "/job:worker/task:1"};
+    Device device = parse_device(workers[static_cast<std::size_t>(group.rank())]);
+    device.type = "CPU";
+    device.index = 0;
+    expect_values_apart(Late<MultiWorkerAllReduce>(group.rank() == 1, group, workers, 0), device);
+  });
+}
+
 TEST(CollectiveAllReduce, ErrorsNamePackAndRank) {
   std::vector<Group> groups = in_process(2, test::Seconds(20));
   const std::vector<Device> devices = devices_of(1);
@@ -155,10 +219,7 @@ TEST(CollectiveAllReduce, SparseValuesEndByTheDeadlineOfTheCall) {
   std::vector<Group> groups = in_process(2, test::Seconds(60));
   const std::vector<Device> devices = devices_of(1);
   const CollectiveAllReduce ops(groups[0], devices);
-  const PerReplica value(
-      std::vector<Value>{IndexedSlices{.values = Tensor::of<float>({1}, Shape{1, 1}),
-                                       .indices = Tensor::of<std::int64_t>({0}, Shape{1}),
-                                       .dense_shape = std::nullopt}});
+  const PerReplica value = slices_of(devices[0], 1);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(error_of([&] { ops.reduce(ReduceOp::kSum, value, value, {.timeout_seconds = 0.1}); }),
               HasSubstr("for rank 1, until the deadline"));
